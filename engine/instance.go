@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Status is the engine's view of an instance; its State is the workflow's.
+type Status string
+
+// The statuses of an instance.
+const (
+	// Running instances are claimed by ticks when they are due.
+	Running Status = "running"
+	// Queued instances wait in line for a concurrency key.
+	Queued Status = "queued"
+	// Succeeded instances are in a state with end: succeeded.
+	Succeeded Status = "succeeded"
+	// Failed instances are in a state with end: failed. They keep the failed
+	// state and its input, so that an operator can retry that step alone.
+	Failed Status = "failed"
+	// Parked instances cannot go on here, for example because their definition
+	// cannot be read. Note says why; an operator retries them.
+	Parked Status = "parked"
+)
+
+// Ended reports whether no tick will move the instance any more.
+func (s Status) Ended() bool { return s == Succeeded || s == Failed }
+
+// Instance is one run of a workflow: one row of a store, and the only truth
+// about it.
+type Instance struct {
+	ID         string
+	Workflow   string
+	DefVersion int    // version: of its definition
+	DefHash    string // hash of its definition; the instance stays on it
+	Key        string // instance key, empty if it has none
+	Run        int    // counts the instances of one key from 1
+
+	State   string
+	Status  Status
+	Step    string // handler that is to run next; empty if no tick has to look
+	Version int64  // counts the writes of this row; every write is fenced by it
+
+	Attempt    int       // attempts made in this visit of State
+	Failures   int       // of them, those that count against max_attempts
+	Doubt      bool      // an attempt of this visit ended unknown
+	DueAt      time.Time // when a tick must look; zero means never
+	LeaseOwner string    // worker that holds the lease, empty if free
+	LeaseUntil time.Time // zero if free
+
+	Code        string // code of the last error, empty if none
+	Message     string // text of the last error
+	FailedState string // state of the error that led to the failed end
+	Note        string // why the instance waits, for people
+
+	StartedAt  time.Time
+	EnteredAt  time.Time // when State was entered
+	UpdatedAt  time.Time
+	EndedAt    time.Time // zero until it ends
+	DeadlineAt time.Time // zero if it has none
+	ExpireAt   time.Time // when it may be deleted; zero means never
+
+	Labels map[string]string
+	Input  json.RawMessage // what it was started with
+	With   json.RawMessage // input of the step of State, fixed on entry
+	Data   json.RawMessage // progress, opaque to stores
+	Output json.RawMessage // result of its end state
+}
+
+// Reasons of a [History] row.
+const (
+	ReasonDone     = "done"     // the step succeeded
+	ReasonCaught   = "caught"   // the step failed and catch: took the error
+	ReasonRetry    = "retry"    // the attempt failed, another one follows
+	ReasonFailed   = "failed"   // on_failure: took the error
+	ReasonWait     = "wait"     // the handler asks to be called again later
+	ReasonDown     = "down"     // the whole target is down, attempts are kept
+	ReasonReturned = "returned" // shutdown: the attempt was given back
+	ReasonParked   = "parked"   // it cannot go on here
+	ReasonOperator = "operator" // an operator's word
+	ReasonLate     = "late result ignored"
+)
+
+// History is one line of an instance's story. Its number is Seq, from 1
+// without gaps.
+type History struct {
+	Seq         int64
+	At          time.Time
+	From, To    string // equal if the state was not left
+	Reason      string
+	Attempt     int
+	Code        string
+	Message     string
+	FailedState string
+	Duration    time.Duration // of the attempt
+	Actor       string        // worker or operator
+}
+
+// Limits that hold for every workflow and store.
+const (
+	MaxPayload     = 64 << 10 // bytes of an input, with, output or event payload as JSON
+	MaxMessage     = 4 << 10  // bytes of a kept error text
+	MaxKey         = 512      // bytes of an instance key or concurrency key
+	MaxID          = 1 << 10  // bytes of an instance id
+	MaxTransitions = 1000     // states entered by one instance
+)
+
+// InstanceID returns the id of the run-th instance of a key:
+// "workflow/key", then "workflow/key~2" and so on. A "~" of the key is doubled,
+// so different keys never share an id.
+func InstanceID(workflow, key string, run int) string {
+	id := workflow + "/" + strings.ReplaceAll(key, "~", "~~")
+	if run > 1 {
+		id += "~" + strconv.Itoa(run)
+	}
+	return id
+}
