@@ -1,6 +1,6 @@
 module github.com/pawl-dev/pawl
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/blevesearch/bleve/v2 v2.6.3

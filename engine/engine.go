@@ -2,8 +2,12 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
+	"crypto/rand"
+	"errors"
+	"fmt"
 	"log/slog"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/pawl-dev/pawl/engine/definition"
@@ -49,15 +53,6 @@ type Config struct {
 	Clock func() time.Time
 }
 
-// StartRequest asks for an instance.
-type StartRequest struct {
-	Workflow string
-	Input    json.RawMessage // a JSON object; nil is an empty one
-	// Key is the instance key, for workflows without instance_key:. Where the
-	// workflow has one it must be empty or equal to it.
-	Key string
-}
-
 // Report says what a tick did.
 type Report struct {
 	Claimed   int // instances leased
@@ -75,76 +70,170 @@ type Report struct {
 	Down map[string]string
 }
 
-// Operator says who asks for a change of an instance, and on what condition.
-type Operator struct {
-	Actor  string // who; required
-	Reason string // why
-	// ExpectVersion refuses the change unless the instance has this version.
-	// Zero means any.
-	ExpectVersion int64
-	// DryRun checks everything and changes nothing.
-	DryRun bool
-}
-
-// Retried tells what a retry will do.
-type Retried struct {
-	ID      string
-	State   string // the state that is entered again
-	Step    string // the step that will run
-	Version int64  // of the instance after the retry
-	// QueuedBehind is the holder of the concurrency key that it waits for.
-	QueuedBehind string
-}
-
 // Engine advances instances. It is safe for concurrent use.
-type Engine struct{}
+type Engine struct {
+	cfg    Config
+	defs   *definitions
+	outbox *definition.Definition // nil if nothing emits
+	clock  *clock
+	token  string        // marks this engine's commits
+	steps  []string      // registered names, in order
+	woken  chan struct{} // has an element after a start, for Run
+	late   lateHandlers
+}
 
 // Open checks cfg, stores the definitions and measures the store's clock.
 // It reports all mistakes of the set-up at once.
-func Open(ctx context.Context, cfg Config) (*Engine, error) { panic("not yet") }
-
-// Start starts an instance, or finds the one that holds its key: the same
-// input returns it with Created false, another input is [ErrConflict].
-func (e *Engine) Start(ctx context.Context, req StartRequest) (Started, error) { panic("not yet") }
-
-// StartBatch starts many instances in one transaction. Nothing is started if
-// one of the requests is invalid.
-func (e *Engine) StartBatch(ctx context.Context, reqs []StartRequest) ([]Started, error) {
-	panic("not yet")
+func Open(ctx context.Context, cfg Config) (*Engine, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	e := &Engine{
+		cfg:   cfg,
+		defs:  newDefinitions(cfg.Store, cfg.Definitions),
+		clock: newClock(cfg.Clock, cfg.Lease/3),
+		token: newToken(),
+		steps: cfg.Handlers.names(),
+		woken: make(chan struct{}, 1),
+	}
+	if slices.ContainsFunc(cfg.Definitions, emits) {
+		e.outbox = e.defs.newest(cfg.Outbox)
+	}
+	now, err := cfg.Store.Now(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the clock of the store: %w", err)
+	}
+	e.clock.set(now)
+	for _, d := range cfg.Definitions {
+		err := cfg.Store.PutDefinition(ctx, e.now(), StoredDefinition{
+			Workflow: d.Workflow, Version: d.Version, Hash: d.Hash, Source: d.Source,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("store the definition of %s: %w; if its text has changed, write version: %d", d.Workflow, err, d.Version+1)
+		}
+	}
+	return e, nil
 }
 
-// NewInstance checks req and makes the instance without storing it. Hand it to
-// the StartTx function of a store package to start it in a transaction of your
-// own.
-func (e *Engine) NewInstance(req StartRequest) (New, error) { panic("not yet") }
+func (c Config) withDefaults() Config {
+	if c.Outbox == "" {
+		c.Outbox = "outbox-delivery"
+	}
+	if c.Lease == 0 {
+		c.Lease = 20 * time.Second
+	}
+	if c.Concurrency == 0 {
+		c.Concurrency = 128
+	}
+	if c.Grace == 0 {
+		c.Grace = 5 * time.Second
+	}
+	if c.Worker == "" {
+		c.Worker = workerName()
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	return c
+}
 
-// Tick runs what is due, and what becomes due by it, until nothing is left or
-// the budget is used up. No step begins after the budget; those that run are
-// let finish, so Tick may take the longest step's timeout more.
-func (e *Engine) Tick(ctx context.Context, budget time.Duration) (Report, error) { panic("not yet") }
+// validate reports all mistakes at once, so that one run shows them all.
+func (c Config) validate() error {
+	var errs []error
+	if c.Store == nil {
+		errs = append(errs, errors.New("config: Store is nil"))
+	}
+	if c.Lease < time.Second {
+		errs = append(errs, fmt.Errorf("config: Lease is %s, want at least 1s", c.Lease))
+	}
+	if c.Concurrency < 1 {
+		errs = append(errs, fmt.Errorf("config: Concurrency is %d, want at least 1", c.Concurrency))
+	}
+	if c.Handlers == nil {
+		return errors.Join(append(errs, errors.New("config: Handlers is nil"))...)
+	}
+	errs = append(errs, c.Handlers.errs...)
+	manifest := c.Handlers.Manifest()
+	versions := make(map[string]*definition.Definition)
+	for _, d := range c.Definitions {
+		errs = append(errs, definition.Check(d, manifest).Err())
+		id := fmt.Sprintf("version %d of %s", d.Version, d.Workflow)
+		if other := versions[id]; other != nil && other.Hash != d.Hash {
+			errs = append(errs, fmt.Errorf("config: %s is given twice, by %s and %s", id, other.File, d.File))
+		}
+		versions[id] = d
+	}
+	return errors.Join(append(errs, c.validateOutbox())...)
+}
 
-// Run ticks every so often until ctx ends, and returns nil then.
-func (e *Engine) Run(ctx context.Context, every time.Duration) error { panic("not yet") }
+func (c Config) validateOutbox() error {
+	if !slices.ContainsFunc(c.Definitions, emits) {
+		return nil
+	}
+	outbox := newest(c.Definitions, c.Outbox)
+	if outbox == nil {
+		return fmt.Errorf("config: workflows emit events, but the outbox workflow %q is not among the definitions", c.Outbox)
+	}
+	for _, name := range []string{"event_id", "event_type", "key", "payload"} {
+		if !slices.ContainsFunc(outbox.Input, func(f definition.Field) bool { return f.Name == name }) {
+			return fmt.Errorf("config: the outbox workflow %q has no input %q", c.Outbox, name)
+		}
+	}
+	return nil
+}
 
-// Retry makes a failed or parked instance run again, at its failed state, with
-// the stored input, fresh attempts and a fresh deadline. Nothing before that
-// state runs again. Any other instance is [ErrConflict], naming its state.
-func (e *Engine) Retry(ctx context.Context, id string, op Operator) (Retried, error) {
-	panic("not yet")
+func emits(d *definition.Definition) bool {
+	return slices.ContainsFunc(d.States, func(s *definition.State) bool { return len(s.Emit) > 0 })
+}
+
+// workerName returns a name that no other process has.
+func workerName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s:%d:%s", host, os.Getpid(), rand.Text()[:6])
+}
+
+// newToken returns a mark that no other caller's transition of the same version
+// has.
+func newToken() string { return rand.Text()[:8] }
+
+// now is the time that is stored: the local clock corrected by the store's.
+func (e *Engine) now() time.Time { return e.clock.now() }
+
+// nudge wakes a resident engine of this process, so that what was started does
+// not wait for the next tick.
+func (e *Engine) nudge() {
+	select {
+	case e.woken <- struct{}{}:
+	default:
+	}
 }
 
 // Load returns the instance or [ErrNotFound].
-func (e *Engine) Load(ctx context.Context, id string) (Instance, error) { panic("not yet") }
+func (e *Engine) Load(ctx context.Context, id string) (Instance, error) {
+	return e.cfg.Store.Load(ctx, id)
+}
 
 // List returns a page of instances, newest first.
-func (e *Engine) List(ctx context.Context, f Filter) (Page, error) { panic("not yet") }
+func (e *Engine) List(ctx context.Context, f Filter) (Page, error) {
+	return e.cfg.Store.List(ctx, f)
+}
 
 // History returns up to limit lines of the instance's story with a Seq above
 // after; a limit of 0 means 1000.
 func (e *Engine) History(ctx context.Context, id string, after int64, limit int) ([]History, error) {
-	panic("not yet")
+	if limit == 0 {
+		limit = 1000
+	}
+	return e.cfg.Store.History(ctx, id, after, limit)
 }
 
 // Close waits until abandoned handlers have returned, or ctx ends; then its
 // error names the steps that still run. The store is not closed.
-func (e *Engine) Close(ctx context.Context) error { panic("not yet") }
+func (e *Engine) Close(ctx context.Context) error { return e.late.wait(ctx) }

@@ -160,6 +160,10 @@ type Transition struct {
 	// History is the line to write; its Seq is the store's to choose. A nil
 	// History writes none; a repeat of such a transition may be Lost.
 	History *History
+	// Token is kept with the line. A transition whose version is gone was
+	// applied before if the line of that version has the same token. No two
+	// callers use the same one.
+	Token string
 	// Start are instances that begin in the same transaction.
 	Start []New
 	// Release are the concurrency keys given back; the next in line of each

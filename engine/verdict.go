@@ -80,24 +80,34 @@ func Wait(d time.Duration, note string) error {
 	return &verdict{err: errors.New(note), definite: true, wait: true, after: max(d, time.Second)}
 }
 
-// judge collects the verdicts in the chain of err: Fail("x", RetryAfter(e, d))
-// has both meanings.
-func judge(err error) verdict {
-	sum := verdict{err: err}
-	for err != nil {
+// Verdict is what a handler's error says, see [VerdictOf].
+type Verdict struct {
+	Code       string        // of [Fail], or empty
+	Definite   bool          // nothing happened
+	Permanent  bool          // another attempt cannot help
+	TargetDown bool          // the whole target is down
+	Wait       bool          // not ready yet, not an error
+	After      time.Duration // least delay of the next attempt, or zero
+}
+
+// VerdictOf collects the verdicts in the chain of err, so that
+// Fail("busy", RetryAfter(err, d)) has both meanings. It is for tests of
+// handlers; the engine judges by it.
+func VerdictOf(err error) Verdict {
+	var sum Verdict
+	for {
 		v, ok := errors.AsType[*verdict](err)
 		if !ok {
-			break
+			return sum
 		}
-		if sum.code == "" {
-			sum.code = v.code
+		if sum.Code == "" {
+			sum.Code = v.code
 		}
-		sum.definite = sum.definite || v.definite
-		sum.final = sum.final || v.final
-		sum.down = sum.down || v.down
-		sum.wait = sum.wait || v.wait
-		sum.after = max(sum.after, v.after)
+		sum.Definite = sum.Definite || v.definite
+		sum.Permanent = sum.Permanent || v.final
+		sum.TargetDown = sum.TargetDown || v.down
+		sum.Wait = sum.Wait || v.wait
+		sum.After = max(sum.After, v.after)
 		err = v.err
 	}
-	return sum
 }

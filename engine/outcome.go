@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Error codes that the engine gives. Handlers may not use them.
+const (
+	codeUnknown    = "unknown"    // a plain error, a lost worker
+	codeTimeout    = "timeout"    // the attempt took longer than timeout:
+	codePanic      = "panic"      // the handler panicked
+	codeFailed     = "failed"     // a definite error without a code of its own
+	codeAny        = "any"        // in catch: every code
+	codeDeadline   = "deadline"   // the instance took longer than deadline:
+	codeDeclined   = "declined"   // a guard led to a failed end
+	codeExpression = "expression" // an expression of the definition failed
+	codeTooLarge   = "too_large"  // an output is over MaxPayload
+	codeLimit      = "limit"      // the instance entered MaxTransitions states
+)
+
+// outcomeKind says what an attempt came to.
+type outcomeKind int
+
+const (
+	outcomeDone     outcomeKind = iota // the step succeeded
+	outcomeFailed                      // the attempt failed
+	outcomeWait                        // not ready, ask again
+	outcomeReturned                    // the attempt is given back
+	outcomeDeadline                    // the instance is over its deadline
+	outcomeParked                      // the instance cannot go on here
+)
+
+// outcome is what an attempt came to: the input of decide.
+type outcome struct {
+	kind     outcomeKind
+	out      json.RawMessage // of outcomeDone
+	code     string          // of outcomeFailed
+	message  string
+	verdict  Verdict
+	began    bool // the handler was called
+	settled  bool // verify said that the attempts before this one did nothing
+	counted  bool // the failure is in Failures already, as a lost worker's is
+	duration time.Duration
+}
+
+// failure judges the error of an attempt.
+func failure(err error) outcome {
+	v := VerdictOf(err)
+	o := outcome{kind: outcomeFailed, began: true, verdict: v, message: cleanText(err.Error())}
+	switch {
+	case v.Wait:
+		o.kind = outcomeWait
+	case v.Code != "":
+		o.code = v.Code
+	case v.Definite:
+		o.code = codeFailed
+	default:
+		o.code = codeUnknown
+	}
+	return o
+}
+
+// cleanText makes an error text fit to be stored: valid UTF-8 without NUL, at
+// most MaxMessage bytes, cut between runes.
+func cleanText(s string) string {
+	const mark = " …"
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "�"), "\x00", "�")
+	if len(s) <= MaxMessage {
+		return s
+	}
+	cut := MaxMessage - len(mark)
+	for !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + mark
+}

@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/pawl-dev/pawl/engine/definition"
+)
+
+// progress is what an instance has behind it: the content of Instance.Data.
+type progress struct {
+	Outputs map[string]json.RawMessage `json:"outputs,omitempty"` // of states that completed
+	Visits  map[string]int             `json:"visits,omitempty"`  // how often each was entered
+	Moves   int                        `json:"moves"`             // states entered in all
+	Pivot   bool                       `json:"pivot,omitempty"`   // an irreversible step succeeded or ended unknown
+	Holds   []hold                     `json:"holds,omitempty"`   // concurrency keys taken, in order
+	WithOf  string                     `json:"with_of,omitempty"` // the state that Instance.With belongs to
+	Error   *definition.ErrorVars      `json:"error,omitempty"`   // the last error
+}
+
+// hold is a concurrency key that the instance has, or waits for.
+type hold struct {
+	State string `json:"state,omitempty"` // empty: held from start to end
+	Name  string `json:"name"`
+}
+
+// clone returns a copy that may be changed.
+func (p progress) clone() progress {
+	p.Outputs = maps.Clone(p.Outputs)
+	p.Visits = maps.Clone(p.Visits)
+	p.Holds = append([]hold(nil), p.Holds...)
+	return p
+}
+
+// snapshot is an instance with its definition and decoded data: all that
+// decide looks at.
+type snapshot struct {
+	Instance
+	def      *definition.Definition // nil until it is found; progress is empty then
+	progress progress
+	input    map[string]any // decoded on first use
+	outputs  map[string]any // decoded on first use, by state
+}
+
+// newSnapshot decodes the data of in, which runs on def.
+func newSnapshot(in Instance, def *definition.Definition) (*snapshot, error) {
+	s := &snapshot{Instance: in, def: def}
+	if len(in.Data) > 0 {
+		if err := json.Unmarshal(in.Data, &s.progress); err != nil {
+			return nil, fmt.Errorf("decode the data of %s: %w", in.ID, err)
+		}
+	}
+	return s, nil
+}
+
+// vars gives the expressions their values. What is decoded stays for the next
+// transition of the same tick.
+func (s *snapshot) vars(now time.Time) (*definition.Vars, error) {
+	if s.input == nil {
+		input, err := s.def.ReadInput(s.Input)
+		if err != nil {
+			return nil, fmt.Errorf("read the stored input: %w", err)
+		}
+		s.input = input
+	}
+	if s.outputs == nil {
+		s.outputs = make(map[string]any, len(s.progress.Outputs))
+	}
+	for state, raw := range s.progress.Outputs {
+		if _, ok := s.outputs[state]; ok {
+			continue
+		}
+		out, err := definition.ReadJSON(raw)
+		if err != nil {
+			return nil, fmt.Errorf("read the stored output of %s: %w", state, err)
+		}
+		s.outputs[state] = out
+	}
+	return &definition.Vars{
+		Input: s.input,
+		Instance: definition.InstanceVars{
+			ID: s.ID, Workflow: s.Workflow, Version: s.DefVersion, StartedAt: s.StartedAt,
+		},
+		Now:    now,
+		States: s.outputs,
+		Error:  s.progress.Error,
+	}, nil
+}
+
+// key is the idempotency key of the state's step: equal for all attempts and
+// operator retries of one visit.
+func (s *snapshot) key() string {
+	return fmt.Sprintf("%s/%s/%d", s.ID, s.State, s.progress.Visits[s.State])
+}
