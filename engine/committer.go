@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 )
 
@@ -45,24 +46,35 @@ func (s *session) commit(r *run, tr Transition) (Outcome, bool) {
 // load the batch grows by what arrives during the commit before.
 func (s *session) commitLoop() {
 	for first := range s.commits {
-		batch := []*commitRequest{first}
-	fill:
-		for len(batch) < commitBatch {
-			select {
-			case next, ok := <-s.commits:
-				if !ok {
-					break fill
-				}
-				batch = append(batch, next)
-			default:
-				break fill
-			}
+		batch := s.gather([]*commitRequest{first})
+		// The commit before has just woken the instances that it was for. Let
+		// those go first that need no more than the processor.
+		for n := 0; n < len(batch) && len(batch) < commitBatch; {
+			n = len(batch)
+			runtime.Gosched()
+			batch = s.gather(batch)
 		}
 		s.commitAll(batch)
 		for _, req := range batch {
 			close(req.end)
 		}
 	}
+}
+
+// gather adds what waits to the batch.
+func (s *session) gather(batch []*commitRequest) []*commitRequest {
+	for len(batch) < commitBatch {
+		select {
+		case next, ok := <-s.commits:
+			if !ok {
+				return batch
+			}
+			batch = append(batch, next)
+		default:
+			return batch
+		}
+	}
+	return batch
 }
 
 // commitAll commits a batch. It goes on when the context of the tick is done:

@@ -71,7 +71,7 @@ states:
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, clock: newClock(), path: filepath.Join(t.TempDir(), "pawl.db")}
-	w.store = w.openStore(sqlitestore.Options{Clock: w.clock.Now})
+	w.store = w.openStore(sqlitestore.Options{Clock: w.clock.Now, Synchronous: "NORMAL"})
 	w.cfg = engine.Config{Clock: w.clock.Now, Worker: "w1", Logger: slog.New(slog.DiscardHandler)}
 	return w
 }

@@ -96,6 +96,9 @@ type State struct {
 	// Of an end:
 	Failed bool   // end: failed; otherwise succeeded
 	Output *Value // nil if there is none
+
+	at    position            // of the name
+	parts map[string]position // of the fields, of "catch.CODE" and "except.INDEX"
 }
 
 // Branch is one way out of a state. The last of a list has no When.

@@ -1,0 +1,49 @@
+package pawlcmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pawl-dev/pawl/engine"
+	"github.com/pawl-dev/pawl/engine/definition"
+)
+
+// limits knows how many attempts the states of instances allow, by the
+// definitions that the instances are pinned to.
+type limits struct {
+	store  engine.DefinitionStore
+	byHash map[string]*definition.Definition // nil if it cannot be read
+}
+
+func newLimits(store engine.DefinitionStore) *limits {
+	return &limits{store: store, byHash: make(map[string]*definition.Definition)}
+}
+
+// of returns max_attempts of the instance's state, or of the one that failed.
+// It is 0 for other ends, and if the definition cannot be read: to look at an
+// instance must be possible without it.
+func (l *limits) of(ctx context.Context, in engine.Instance) int {
+	def, ok := l.byHash[in.DefHash]
+	if !ok {
+		if stored, err := l.store.Definition(ctx, in.Workflow, in.DefHash); err == nil {
+			def, _ = definition.Parse(in.Workflow+".yaml", stored.Source)
+		}
+		l.byHash[in.DefHash] = def
+	}
+	name := in.State
+	if in.Status == engine.Failed {
+		name = in.FailedState
+	}
+	if def == nil || def.State(name) == nil {
+		return 0
+	}
+	return def.State(name).Retry.MaxAttempts
+}
+
+// countText says which attempt of how many.
+func countText(n, most int) string {
+	if most == 0 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%d of %d", n, most)
+}

@@ -1,0 +1,235 @@
+package definition
+
+import (
+	"fmt"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// draftState is a state whose defaults are not filled in yet.
+type draftState struct {
+	*State
+	timeout   time.Duration
+	retry     draftRetry
+	onFailure *OnFailure
+}
+
+// stateFields is the table of the states of all kinds.
+func stateFields() []field[draftState] {
+	return []field[draftState]{
+		{name: "step", kinds: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) {
+			s.Step, _ = p.word("step", n)
+		}},
+		{name: "wait", kinds: waitKind, later: true},
+		{name: "await", kinds: awaitKind, later: true},
+		{name: "end", kinds: endKind, read: func(p *parser, s *draftState, n *yaml.Node) {
+			v, _ := p.oneOf("end", n, "succeeded", "failed")
+			s.Failed = v == "failed"
+		}},
+		{name: "title", kinds: anyKind, read: func(p *parser, s *draftState, n *yaml.Node) {
+			s.Title, _ = p.text("title", n)
+		}},
+		{name: "description", kinds: anyKind, read: func(p *parser, s *draftState, n *yaml.Node) {
+			s.Description, _ = p.text("description", n)
+		}},
+		{name: "meta", kinds: anyKind, read: func(p *parser, s *draftState, n *yaml.Node) { s.Meta = p.textMap("meta", n) }},
+		{name: "with", kinds: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) {
+			s.With = p.mapValue(n, want{name: "with", place: onEntry})
+		}},
+		{name: "next", kinds: stepKind | waitKind, required: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) {
+			s.Next = p.branches("next", n, afterSuccess)
+		}},
+		{name: "catch", kinds: stepKind | awaitKind, read: (*parser).catch},
+		{name: "retry", kinds: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) { s.retry = p.retry(n) }},
+		{name: "timeout", kinds: stepKind | awaitKind, read: func(p *parser, s *draftState, n *yaml.Node) {
+			s.timeout = p.duration("timeout", n)
+		}},
+		{name: "irreversible", kinds: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) {
+			s.Irreversible = p.boolean("irreversible", n)
+		}},
+		{name: "at_most_once", kinds: stepKind, later: true},
+		{name: "batch", kinds: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) {
+			s.Batch = p.between("batch", n, 2, 100)
+		}},
+		{name: "concurrency", kinds: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) {
+			s.Concurrency = p.concurrency(n, onEntry)
+		}},
+		{name: "on_failure", kinds: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) {
+			s.onFailure = new(p.onFailure(n))
+		}},
+		{name: "compensate", kinds: stepKind, later: true},
+		{name: "payload", kinds: awaitKind, later: true},
+		{name: "output", kinds: endKind, read: func(p *parser, s *draftState, n *yaml.Node) {
+			s.Output = p.mapValue(n, want{name: "output", place: s.entered()})
+		}},
+		{name: "emit", kinds: anyKind, read: (*parser).emit},
+	}
+}
+
+// entered is what is known in the transition into s.
+func (s *draftState) entered() availability {
+	if s.Kind == EndState && s.Failed {
+		return intoFailure
+	}
+	return onEntry
+}
+
+func (p *parser) readStates(n *yaml.Node) {
+	if n.Kind != yaml.MappingNode {
+		p.errorf(place(n), "type", "states must be a map, not %s", describe(n))
+		return
+	}
+	count := len(n.Content) / 2
+	if count == 0 {
+		p.errorf(place(n), "empty", "states has no state; add one")
+	}
+	if count > maxStates {
+		p.errorf(place(n), "states-limit", "there are %d states, the limit is %d; split the workflow", count, maxStates)
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if p.name(n.Content[i]) {
+			p.readState(n.Content[i], n.Content[i+1])
+		}
+	}
+}
+
+func (p *parser) readState(key, n *yaml.Node) {
+	b := block{node: n, name: "state " + key.Value, at: place(key)}
+	if n.Kind != yaml.MappingNode {
+		p.errorf(place(n), "type", "%s must be a map, not %s", b.name, describe(n))
+		return
+	}
+	s := &draftState{State: &State{Name: key.Value, at: b.at, parts: map[string]position{}}}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		s.parts[n.Content[i].Value] = place(n.Content[i+1])
+	}
+	var ok bool
+	if b.kind, ok = p.kind(b); !ok {
+		return
+	}
+	if b.kind == stepKind {
+		s.Kind = StepState
+	}
+	if b.kind == endKind {
+		s.Kind = EndState
+		s.Failed = child(n, "end").Value == "failed" // the place of end: in the map must not matter
+	}
+	readFields(p, b, stateFields(), s)
+	p.states = append(p.states, s)
+}
+
+// kind finds what kind of state b is; it is zero if a mistyped field hides it.
+func (p *parser) kind(b block) (kinds, bool) {
+	var found kinds
+	for _, k := range kindNames() {
+		at, ok := keyPlace(b.node, k.name)
+		if !ok {
+			continue
+		}
+		if found != 0 {
+			p.errorf(at, "state-kind", "%s is both %s and %s; split it in two states", b.name, found, k.name)
+			return 0, false
+		}
+		found = k.kind
+	}
+	if found != 0 || p.mistyped(b.node) {
+		return found, true
+	}
+	p.errorf(b.at, "state-kind", "%s has no kind; give it one of step, wait, await or end", b.name)
+	return 0, true
+}
+
+// mistyped reports whether a state has a field that will be reported anyway
+// and may have been meant to give the kind.
+func (p *parser) mistyped(n *yaml.Node) bool {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name := n.Content[i].Value
+		known := false
+		for _, f := range stateFields() {
+			known = known || f.name == name
+		}
+		if !known {
+			return true
+		}
+	}
+	return false
+}
+
+// child returns the value of a key of a map, or nil.
+func child(m *yaml.Node, name string) *yaml.Node {
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		if m.Content[i].Value == name {
+			return m.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// keyPlace returns where a key of a map stands.
+func keyPlace(m *yaml.Node, name string) (position, bool) {
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		if m.Content[i].Value == name {
+			return place(m.Content[i]), true
+		}
+	}
+	return position{}, false
+}
+
+// resolve fills in what the state does not say itself.
+func (p *parser) resolve(s *draftState) {
+	if s.Kind != StepState {
+		return
+	}
+	s.Timeout = firstOf(s.timeout, p.defaults.timeout, defaultTimeout)
+	s.Retry = p.effective(p.defaults.retry, s.retry)
+	for i, at := range s.retry.except {
+		s.parts[fmt.Sprintf("except.%d", i)] = at
+	}
+	s.OnFailure = p.def.OnFailure
+	if s.onFailure != nil {
+		s.OnFailure = *s.onFailure
+	}
+}
+
+func firstOf(list ...time.Duration) time.Duration {
+	for _, d := range list {
+		if d > 0 {
+			return d
+		}
+	}
+	return 0
+}
+
+// draftEmit is an item of emit: as it is read.
+type draftEmit struct {
+	Emit
+	place availability
+}
+
+func emitFields() []field[draftEmit] {
+	return []field[draftEmit]{
+		{name: "event", required: anyKind, read: func(p *parser, e *draftEmit, n *yaml.Node) {
+			e.Event, _ = p.word("event", n)
+		}},
+		{name: "key", read: func(p *parser, e *draftEmit, n *yaml.Node) {
+			e.Key = p.value(n, want{name: "key", place: e.place, text: true})
+		}},
+		{name: "payload", read: func(p *parser, e *draftEmit, n *yaml.Node) {
+			e.Payload = p.value(n, want{name: "payload", place: e.place})
+		}},
+	}
+}
+
+func (p *parser) emit(s *draftState, n *yaml.Node) {
+	if n.Kind != yaml.SequenceNode {
+		p.errorf(place(n), "type", "emit must be a list of events, not %s", describe(n))
+		return
+	}
+	for _, item := range n.Content {
+		e := draftEmit{place: s.entered()}
+		readFields(p, block{node: item, name: "emit", at: place(item)}, emitFields(), &e)
+		s.Emit = append(s.Emit, e.Emit)
+	}
+}
