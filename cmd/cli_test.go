@@ -58,9 +58,9 @@ func TestOutput(t *testing.T) {
 		{"retry_not_failed", []string{"retry", "pr-merge/41"}},
 		{"retry_missing", []string{"retry", "pr-merge/99", "--actor", "ada"}},
 
-		{"start_again", []string{"start", "pr-merge", "--input", prInput("41", "org/app", "0123456789abcdef0123456789abcdef01234567")}},
-		{"start_again_json", []string{"start", "pr-merge", "-o", "json", "--input", prInput("41", "org/app", "0123456789abcdef0123456789abcdef01234567")}},
-		{"start_other_input", []string{"start", "pr-merge", "--input", prInput("41", "org/app", "ffffffffffffffffffffffffffffffffffffffff")}},
+		{"start_again", []string{"start", "pr-merge", "--input", prInput("41", "0123456789abcdef0123456789abcdef01234567")}},
+		{"start_again_json", []string{"start", "pr-merge", "-o", "json", "--input", prInput("41", "0123456789abcdef0123456789abcdef01234567")}},
+		{"start_other_input", []string{"start", "pr-merge", "--input", prInput("41", "ffffffffffffffffffffffffffffffffffffffff")}},
 		{"start_bad_input", []string{"start", "pr-merge", "--input", "@DIR/input.json"}},
 		{"start_not_json", []string{"start", "pr-merge", "--input", "{"}},
 		{"start_no_file", []string{"start", "pr-merge", "--input", "@DIR/none.json"}},
@@ -185,7 +185,7 @@ func TestLookingNeedsNoSettings(t *testing.T) {
 func TestMissingSettingsCostNoAttempts(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
-	c.must(t, "start", "pr-merge", "--input", prInput("1", "org/app", "0123456789abcdef0123456789abcdef01234567"))
+	c.must(t, "start", "pr-merge", "--input", prInput("1", "0123456789abcdef0123456789abcdef01234567"))
 	a := c.run(t, "tick")
 	if a.code != 0 || !strings.Contains(a.out, "ci.check is down") || !strings.Contains(a.out, "--ci-url") {
 		t.Fatalf("tick = %+v, want the step down and what to set", a)
@@ -199,7 +199,7 @@ func TestMissingSettingsCostNoAttempts(t *testing.T) {
 func TestStartReadsStandardInput(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
-	c.in = prInput("7", "org/app", "0123456789abcdef0123456789abcdef01234567")
+	c.in = prInput("7", "0123456789abcdef0123456789abcdef01234567")
 	if got := c.must(t, "start", "pr-merge", "--input", "-"); got != "pr-merge/7 created\n" {
 		t.Errorf("start = %q", got)
 	}

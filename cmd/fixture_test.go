@@ -20,12 +20,12 @@ type scene struct {
 
 // openScene starts the instances by the command line and then writes what
 // ticks would have written, so that times, workers and durations are fixed.
-func openScene(t *testing.T, c *cli) *scene {
+func openScene(t *testing.T, c *cli) {
 	t.Helper()
 	began := at(4001)
 	c.opts.Clock = func() time.Time { return began }
 	for _, pr := range []string{"42", "41", "43", "44", "45", "46", "47"} {
-		c.must(t, "start", "pr-merge", "--input", prInput(pr, "org/app", "0123456789abcdef0123456789abcdef01234567"))
+		c.must(t, "start", "pr-merge", "--input", prInput(pr, "0123456789abcdef0123456789abcdef01234567"))
 		began = at(60)
 	}
 	c.opts.Clock = noon
@@ -41,11 +41,14 @@ func openScene(t *testing.T, c *cli) *scene {
 	s.leased(t, "pr-merge/44")
 	s.queued(t, "pr-merge/45")
 	s.parked(t, "pr-merge/46")
-	return s // 47 is new
+	// 47 is new
 }
 
-func prInput(pr, repo, head string) string {
-	return fmt.Sprintf(`{"pr_id":%q,"repo_id":%q,"base":"main","head_sha":%q,"requested_by":"ada"}`, pr, repo, head)
+// worldRepo is the id of the repository that all pull requests are of.
+const worldRepo = "org/app"
+
+func prInput(pr, head string) string {
+	return fmt.Sprintf(`{"pr_id":%q,"repo_id":%q,"base":"main","head_sha":%q,"requested_by":"ada"}`, pr, worldRepo, head)
 }
 
 // at is a time of the scene, in seconds before noon.

@@ -38,7 +38,7 @@ func historyCommand(e *env) *cobra.Command {
 		Short: "Show what happened to an instance",
 		Long: "Show what happened to an instance: a line for each attempt and each transition. Messages\n" +
 			"are cut to the width of the table; -o json has them whole, and who did it.",
-		Args:              argCount(1, 1, "the id of an instance (in quotes, if it has spaces)"),
+		Args:              oneArg("the id of an instance (in quotes, if it has spaces)"),
 		ValidArgsFunction: e.completeID(),
 		RunE:              func(c *cobra.Command, args []string) error { return e.history(c.Context(), args[0]) },
 	}

@@ -35,8 +35,8 @@ func rootCommand(e *env) *cobra.Command {
 		// For the suggestions of runRoot.
 		SuggestionsMinimumDistance: 2,
 
-		Args:          cobra.ArbitraryArgs,
-		RunE:          runRoot,
+		Args: cobra.ArbitraryArgs,
+		RunE: runRoot,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			return e.settle(c.Root().PersistentFlags())
 		},
@@ -81,15 +81,22 @@ func noArgs(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// argCount checks the number of arguments and says what they are.
-func argCount(least, most int, what string) cobra.PositionalArgs {
+// someArgs wants at least one argument, and says what it is.
+func someArgs(what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		switch {
-		case len(args) < least:
+		if len(args) == 0 {
 			return usagef("%s: give %s; see %s --help", c.Name(), what, c.CommandPath())
-		case most >= 0 && len(args) > most:
-			return usagef("%s: %d arguments, want %s", c.Name(), len(args), what)
 		}
 		return nil
+	}
+}
+
+// oneArg wants exactly one argument, and says what it is.
+func oneArg(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return usagef("%s: %d arguments, want %s", c.Name(), len(args), what)
+		}
+		return someArgs(what)(c, args)
 	}
 }

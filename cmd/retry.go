@@ -29,7 +29,7 @@ func retryCommand(e *env) *cobra.Command {
 			"has not failed is a conflict (exit code 3).",
 		Example: "  " + e.opts.Name + ` retry pr-merge/42 --reason "search is back"` + "\n" +
 			"  " + e.opts.Name + " retry pr-merge/42 --dry-run",
-		Args:              argCount(1, 1, "the id of an instance (in quotes, if it has spaces)"),
+		Args:              oneArg("the id of an instance (in quotes, if it has spaces)"),
 		ValidArgsFunction: e.completeID(engine.Failed, engine.Parked),
 		RunE: func(c *cobra.Command, args []string) error {
 			if op.ExpectVersion < 0 {

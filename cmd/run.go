@@ -8,6 +8,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// Keys of the log records of run.
+const (
+	keyStore = "store"
+	keyEvery = "every"
+)
+
 func runCommand(e *env) *cobra.Command {
 	var f tickFlags
 	c := &cobra.Command{
@@ -38,7 +44,7 @@ func (e *env) run(ctx context.Context, f tickFlags) error {
 		return err
 	}
 	return s.with(func() error {
-		log.LogAttrs(ctx, slog.LevelInfo, "started", slog.String("store", e.store), slog.Duration("every", f.every))
+		log.LogAttrs(ctx, slog.LevelInfo, "started", slog.String(keyStore, e.store), slog.Duration(keyEvery, f.every))
 		err := s.Run(ctx, f.every)
 		log.LogAttrs(ctx, slog.LevelInfo, "stopped")
 		return err

@@ -50,12 +50,12 @@ func (s *Shipped) Flags(fs *pflag.FlagSet) {
 // Handlers registers the steps. It fits [Options], and may be called by a
 // function that registers more.
 func (s *Shipped) Handlers(ctx context.Context, setup *Setup) error {
+	queue.Register(setup.Handlers, setup.Queue)
 	return errors.Join(
 		s.registerCI(setup),
 		s.registerGit(ctx, setup),
 		s.registerNotify(ctx, setup),
 		s.registerSearch(setup),
-		s.registerQueue(setup),
 	)
 }
 
@@ -113,11 +113,6 @@ func (s *Shipped) registerSearch(setup *Setup) error {
 		return err
 	}
 	search.Register(setup.Handlers, x)
-	return nil
-}
-
-func (s *Shipped) registerQueue(setup *Setup) error {
-	queue.Register(setup.Handlers, setup.Queue)
 	return nil
 }
 

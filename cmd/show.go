@@ -33,7 +33,7 @@ func showCommand(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use:               "show ID",
 		Short:             "Show an instance: its state, its error, and what comes next",
-		Args:              argCount(1, 1, "the id of an instance (in quotes, if it has spaces)"),
+		Args:              oneArg("the id of an instance (in quotes, if it has spaces)"),
 		ValidArgsFunction: e.completeID(),
 		RunE:              func(c *cobra.Command, args []string) error { return e.show(c.Context(), args[0]) },
 	}

@@ -34,7 +34,7 @@ func startCommand(e *env) *cobra.Command {
 			"conflict. The id goes to the standard output. Ticks then advance it.",
 		Example: "  " + e.opts.Name + ` start pr-merge --input '{"pr_id": "42", ...}'` + "\n" +
 			"  " + e.opts.Name + " start pr-merge --input @pr.json",
-		Args:              argCount(1, 1, "the name of a workflow"),
+		Args:              oneArg("the name of a workflow"),
 		ValidArgsFunction: e.completeWorkflow,
 		RunE: func(c *cobra.Command, args []string) error {
 			raw, err := e.readInput(input)

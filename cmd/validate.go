@@ -45,7 +45,7 @@ func validateCommand(e *env) *cobra.Command {
 			"of this program take what the workflow gives them. Findings go to the standard error,\n" +
 			"one a line, as file:line:col: message [rule]. The exit code is 1 if there is an error.",
 		Example: "  " + e.opts.Name + " validate workflows/",
-		Args:    argCount(1, -1, "a file or a folder"),
+		Args:    someArgs("a file or a folder"),
 		RunE:    func(c *cobra.Command, args []string) error { return e.validate(c.Context(), args) },
 	}
 }

@@ -37,8 +37,6 @@ type world struct {
 	asked map[string]int // commit -> how often the CI was asked
 }
 
-const worldRepo = "org/app"
-
 func newWorld(t *testing.T, prs int) *world {
 	t.Helper()
 	w := &world{cli: newCLI(t), lease: "2s", asked: make(map[string]int)}
@@ -46,16 +44,12 @@ func newWorld(t *testing.T, prs int) *world {
 	w.makeRepo(t, prs)
 	ci := httptest.NewServer(http.HandlerFunc(w.serveCI))
 	t.Cleanup(ci.Close)
-	for name, value := range map[string]string{
-		"PAWL_REPOS":        filepath.Join(w.dir, "repos"),
-		"PAWL_SEARCH_INDEX": filepath.Join(w.dir, "index"),
-		"PAWL_CI_URL":       ci.URL,
-	} {
-		w.cli.env[name] = value
-	}
+	w.cli.env["PAWL_REPOS"] = filepath.Join(w.dir, "repos")
+	w.cli.env["PAWL_SEARCH_INDEX"] = filepath.Join(w.dir, "index")
+	w.cli.env["PAWL_CI_URL"] = ci.URL
 	w.cli.opts.Clock = time.Now
 	for i, head := range w.heads {
-		w.cli.must(t, "start", "pr-merge", "--input", prInput(fmt.Sprint(i+1), worldRepo, head))
+		w.cli.must(t, "start", "pr-merge", "--input", prInput(fmt.Sprint(i+1), head))
 	}
 	var err error
 	w.store, err = sqlitestore.Open(t.Context(), filepath.Join(w.dir, "pawl.db"), sqlitestore.Options{NoMigrate: true})
@@ -210,7 +204,7 @@ func (w *world) checkStory(t *testing.T, in engine.Instance) {
 	if in.Workflow != "pr-merge" {
 		want = []string{"PENDING", "PUBLISHED"}
 	}
-	visited := want[:1]
+	visited := []string{want[0]}
 	var last engine.History
 	for _, h := range lines {
 		if h.Reason == engine.ReasonLate {
@@ -223,7 +217,7 @@ func (w *world) checkStory(t *testing.T, in engine.Instance) {
 			t.Errorf("%s: line %d begins in %s, the one before has ended in %s", in.ID, h.Seq, h.From, last.To)
 		}
 		if h.From != h.To {
-			visited = append(visited[:len(visited):len(visited)], h.To)
+			visited = append(visited, h.To)
 		}
 		last = h
 	}

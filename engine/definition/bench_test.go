@@ -19,16 +19,21 @@ func BenchmarkParse(b *testing.B) {
 }
 
 func BenchmarkParse200States(b *testing.B) {
+	const state = `
+  S%d:
+    step: s.do
+    with: {a: "${{ input.a }}"}
+    next:
+      - {when: "${{ output.x == 'a' }}", to: F}
+      - to: S%d
+`
 	var s strings.Builder
-	s.WriteString("pawl: 1\nworkflow: w\nversion: 1\ninput: {a: string}\nstart: S0\non_failure: {policy: mark_failed, to: F}\nstates:\n")
+	s.WriteString("pawl: 1\nworkflow: w\nversion: 1\ninput: {a: string}\nstart: S0\n" +
+		"on_failure: {policy: mark_failed, to: F}\nstates:\n")
 	for i := range 198 {
-		next := fmt.Sprintf("S%d", i+1)
-		if i == 197 {
-			next = "D"
-		}
-		fmt.Fprintf(&s, "  S%d:\n    step: s.do\n    with: {a: \"${{ input.a }}\"}\n    next:\n      - {when: \"${{ output.x == 'a' }}\", to: F}\n      - to: %s\n", i, next)
+		fmt.Fprintf(&s, state, i, i+1)
 	}
-	s.WriteString("  D: {end: succeeded}\n  F: {end: failed}\n")
+	s.WriteString("  S198: {end: succeeded}\n  F: {end: failed}\n")
 	src := []byte(s.String())
 	for b.Loop() {
 		if d, list := definition.Parse("w.yaml", src); d == nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // Check holds d against the handlers of a program: steps that exist, codes
-// they declare, batch steps, inputs by name and type. A nil manifest means
+// they declare, batch steps, inputs by name and type, outputs by name. A nil manifest means
 // that the handlers are not known, so there is nothing to check.
 func Check(d *Definition, m Manifest) Diagnostics {
 	if m == nil {
@@ -20,6 +20,9 @@ func Check(d *Definition, m Manifest) Diagnostics {
 		if s.Kind == StepState {
 			c.step(s)
 		}
+	}
+	for _, ref := range d.outputs {
+		c.output(ref)
 	}
 	return c.sorted()
 }
@@ -55,11 +58,33 @@ func (c *checker) step(s *State) {
 	}
 }
 
+// output refuses fields that the output of a step does not have: at run time
+// they would be absent, and a guard would be false for ever.
+func (c *checker) output(ref outputRef) {
+	fields := c.manifest[c.def.State(ref.state).Step].Output
+	for i, name := range ref.path {
+		if fields == nil {
+			return
+		}
+		names := make([]string, len(fields))
+		for j, f := range fields {
+			names[j] = f.Name
+		}
+		at := slices.Index(names, name)
+		if at < 0 {
+			c.errorf(ref.at[i], "expr", "unknown field %s; %s", name, mend(name, names))
+			return
+		}
+		fields = fields[at].Type.Fields
+	}
+}
+
 // codes checks what catch: and retry.except of the state name.
 func (c *checker) codes(s *State, h HandlerInfo) {
 	for _, declared := range h.Codes {
 		if engineCode(declared) {
-			c.errorf(s.parts["step"], "name-clash", "%s is registered with the code %q, which is the engine's own; rename it", s.Step, declared)
+			c.errorf(s.parts["step"], "name-clash",
+				"%s is registered with the code %q, which is the engine's own; rename it", s.Step, declared)
 		}
 	}
 	known := slices.Concat(h.Codes, catchable())
@@ -87,7 +112,8 @@ func (c *checker) wholeInput(s *State, h HandlerInfo) {
 		switch {
 		case i < 0 && f.Type.Optional:
 		case i < 0:
-			c.errorf(s.parts["step"], "with-missing", "%s needs the input %q, which the workflow has not; give with:", s.Step, f.Name)
+			c.errorf(s.parts["step"], "with-missing",
+				"%s needs the input %q, which the workflow has not; give with:", s.Step, f.Name)
 		default:
 			if got := c.def.Input[i].Type.Kind; !fitsKind(got, f.Type.Kind) {
 				c.errorf(s.parts["step"], "type-mismatch", "%s of %s must be %s, but the workflow's input is %s; give with:",

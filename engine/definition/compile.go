@@ -25,6 +25,15 @@ const (
 type slot struct {
 	value *Value
 	want  want
+	state string // in which it stands, if any
+}
+
+// outputRef is a place that names a field of the output of a state. Whether
+// there is such a field is known when the handlers are.
+type outputRef struct {
+	state string
+	path  []string // below output
+	at    []position
 }
 
 // environment returns the variables that are known in a place.
@@ -100,7 +109,7 @@ func (p *parser) compile(s slot, env *expression.Env) {
 	}
 	e.prog = prog
 	for _, ref := range prog.Refs() {
-		p.reference(e, ref)
+		p.reference(s, ref)
 	}
 	p.result(s, prog)
 }
@@ -127,13 +136,28 @@ func (p *parser) result(s slot, prog *expression.Program) {
 }
 
 // reference checks the names of states and the use of optional fields.
-func (p *parser) reference(e *exprValue, ref expression.Ref) {
+func (p *parser) reference(s slot, ref expression.Ref) {
+	e := s.value.expr
 	switch ref.Path[0] {
 	case "states":
 		p.stateReference(e, ref)
+		if len(ref.Path) > 3 {
+			p.outputReference(e, ref, ref.Path[1], 3)
+		}
+	case "output":
+		p.outputReference(e, ref, s.state, 1)
 	case "input":
 		p.optional(e, ref)
 	}
+}
+
+// outputReference remembers the fields of ref from the given index on.
+func (p *parser) outputReference(e *exprValue, ref expression.Ref, state string, from int) {
+	out := outputRef{state: state, path: ref.Path[from:]}
+	for _, offset := range ref.At[from:] {
+		out.at = append(out.at, e.place(offset))
+	}
+	p.def.outputs = append(p.def.outputs, out)
 }
 
 func (p *parser) stateReference(e *exprValue, ref expression.Ref) {
@@ -144,13 +168,15 @@ func (p *parser) stateReference(e *exprValue, ref expression.Ref) {
 	name := ref.Path[1]
 	switch s := p.def.State(name); {
 	case s == nil:
-		p.errorf(e.place(ref.At[1]), "unknown-state", "there is no state %q; %s", name, mend(name, p.def.stateNames(StepState)))
+		p.errorf(e.place(ref.At[1]), "unknown-state",
+			"there is no state %q; %s", name, mend(name, p.def.stateNames(StepState)))
 	case s.Kind == EndState:
 		p.errorf(e.place(ref.At[1]), "expr", "state %s is an end, so it has no output here; name a step", name)
 	case len(ref.Path) < 3:
 		p.errorf(e.place(ref.At[1]), "expr", "write states.%s.output", name)
 	case ref.Path[2] != "output":
-		p.errorf(e.place(ref.At[2]), "expr", "unknown field %s; a state has only output: states.%s.output", ref.Path[2], name)
+		p.errorf(e.place(ref.At[2]), "expr",
+			"unknown field %s; a state has only output: states.%s.output", ref.Path[2], name)
 	}
 }
 

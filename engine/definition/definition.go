@@ -24,7 +24,8 @@ type Definition struct {
 	Start  string
 	States []*State // in the order of the file
 
-	index map[string]*State
+	index   map[string]*State
+	outputs []outputRef
 }
 
 // State returns the state of that name, or nil.

@@ -120,8 +120,10 @@ func manifest() definition.Manifest {
 	}}
 	notify := append(text("pr_id", "merge_sha"), opts)
 	return definition.Manifest{
-		"ci.check":        {Input: text("repo_id", "sha"), Output: text("status")},
-		"git.merge":       {Input: text("repo_id", "pr_id", "base", "head_sha"), Codes: []string{"merge_conflict"}},
+		"ci.check": {Input: text("repo_id", "sha"), Output: text("status")},
+		"git.merge": {
+			Input: text("repo_id", "pr_id", "base", "head_sha"), Output: text("merge_sha"), Codes: []string{"merge_conflict"},
+		},
 		"watchers.notify": {Input: notify},
 		"watchers.page":   {Input: notify, NotIdempotent: true},
 		"watchers.shout":  {Input: notify, Codes: []string{"timeout"}},

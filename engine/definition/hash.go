@@ -104,7 +104,8 @@ func (s *State) canonical() canonical {
 	except := slices.Sorted(slices.Values(r.Except))
 	c["step"], c["with"] = s.Step, s.With.canonical()
 	c["next"], c["catch"] = canonicalBranches(s.Next), catch
-	c["retry"] = fmt.Sprint(r.MaxAttempts, r.InitialDelay, r.Backoff, r.MaxDelay, r.Jitter, r.CountOutage, strings.Join(except, ","))
+	c["retry"] = fmt.Sprint(
+		r.MaxAttempts, r.InitialDelay, r.Backoff, r.MaxDelay, r.Jitter, r.CountOutage, strings.Join(except, ","))
 	c["timeout"], c["irreversible"], c["batch"] = s.Timeout, s.Irreversible, s.Batch
 	c["concurrency"] = canonicalConcurrency(s.Concurrency)
 	c["on_failure"] = []string{string(s.OnFailure.Policy), s.OnFailure.To}

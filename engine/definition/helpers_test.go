@@ -47,39 +47,39 @@ func framed(value, guard string) string {
 }
 
 // withValue returns the value, which stands in with: of a state.
-func withValue(t testing.TB, value string) *definition.Value {
-	t.Helper()
-	return mustParse(t, framed(value, "${{ output.ok }}")).State("A").With
+func withValue(tb testing.TB, value string) *definition.Value {
+	tb.Helper()
+	return mustParse(tb, framed(value, "${{ output.ok }}")).State("A").With
 }
 
-func withGuard(t testing.TB, guard string) *definition.Value {
-	t.Helper()
-	return mustParse(t, framed("x", guard)).State("A").Next[0].When
+func withGuard(tb testing.TB, guard string) *definition.Value {
+	tb.Helper()
+	return mustParse(tb, framed("x", guard)).State("A").Next[0].When
 }
 
-func mustParse(t testing.TB, src string) *definition.Definition {
-	t.Helper()
+func mustParse(tb testing.TB, src string) *definition.Definition {
+	tb.Helper()
 	d, list := definition.Parse("test", []byte(src))
 	if d == nil {
-		t.Fatalf("Parse: %v\n%s", list.Err(), src)
+		tb.Fatalf("Parse: %v\n%s", list.Err(), src)
 	}
 	return d
 }
 
-func mustRead(t testing.TB, file string) []byte {
-	t.Helper()
+func mustRead(tb testing.TB, file string) []byte {
+	tb.Helper()
 	src, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return src
 }
 
-func mustJSON(t testing.TB, raw string) any {
-	t.Helper()
+func mustJSON(tb testing.TB, raw string) any {
+	tb.Helper()
 	v, err := definition.ReadJSON([]byte(raw))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return v
 }
@@ -89,11 +89,11 @@ const input = `{"id": 634866135153775564, "name": "Ann", "ratio": 0.5, "express"
 	"ship_at": "2026-03-01T10:00:00+03:00", "window": "1h30m", "tags": ["a", "b"],
 	"any": {"n": 634866135153775564, "f": 1.25, "digits": 0.12345678901234567890, "list": [1, "<"]}}`
 
-func mustInput(t testing.TB, d *definition.Definition, raw string) map[string]any {
-	t.Helper()
+func mustInput(tb testing.TB, d *definition.Definition, raw string) map[string]any {
+	tb.Helper()
 	in, err := d.ReadInput([]byte(raw))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return in
 }

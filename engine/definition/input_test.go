@@ -51,18 +51,28 @@ func TestReadInputErrors(t *testing.T) {
 		{"Enum", `"name": "a"`, `"name": "c"`, `input.name must be string (one of a, b), not "c"`},
 		{"TextForNumber", `"ratio": 1`, `"ratio": "x"`, `input.ratio must be number, not "x"`},
 		{"TextForBoolean", `true`, `"yes"`, `input.express must be boolean, not "yes"`},
-		{"Date", `"2026-03-01T10:00:00Z"`, `"2026-03-01"`,
-			`input.ship_at must be timestamp (like 2026-01-31T12:00:00Z), not "2026-03-01"`},
+		{
+			"Date", `"2026-03-01T10:00:00Z"`, `"2026-03-01"`,
+			`input.ship_at must be timestamp (like 2026-01-31T12:00:00Z), not "2026-03-01"`,
+		},
 		{"NumberForDuration", `"1h"`, `3600`, `input.window must be duration (like 1h30m), not 3600`},
 		{"Item", `["x"]`, `["x", 2]`, `input.tags[1] must be string, not 2`},
 		{"NoList", `["x"]`, `"x"`, `input.tags must be list of string, not "x"`},
-		{"Nested", `"city": "Omsk"`, `"town": "Omsk"`,
-			"input.extra.town is not known; known: city, zip\ninput.extra.city is missing; it must be string"},
+		{
+			"Nested", `"city": "Omsk"`, `"town": "Omsk"`,
+			"input.extra.town is not known; known: city, zip\ninput.extra.city is missing; it must be string",
+		},
 		{"NoObject", `{"city": "Omsk"}`, `[]`, `input.extra must be object, not a list`},
 		{"Twice", `"id": 1`, `"id": 1, "id": 2`, `input has the key "id" twice; remove one`},
 		{"TwiceNested", `"city": "Omsk"`, `"city": "Omsk", "city": "Tver"`, `input has the key "city" twice; remove one`},
-		{"TwiceAfterColons", `"name": "a"`, `"name": "a", "note": "\\\":::", "id": 3`, `input has the key "id" twice; remove one`},
-		{"Several", `"id": 1, "name": "a"`, `"name": 5`, "input.id is missing; it must be integer\ninput.name must be string (one of a, b), not 5"},
+		{
+			"TwiceAfterColons", `"name": "a"`, `"name": "a", "note": "\\\":::", "id": 3`,
+			`input has the key "id" twice; remove one`,
+		},
+		{
+			"Several", `"id": 1, "name": "a"`, `"name": 5`,
+			"input.id is missing; it must be integer\ninput.name must be string (one of a, b), not 5",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -76,7 +86,10 @@ func TestReadInputErrors(t *testing.T) {
 			}
 		})
 	}
-	for _, raw := range []string{`[]`, `null`, `"x"`, `{`, `{"id": 1} {}`, `{"id" 1}`, "{\"a\":" + strings.Repeat("[", 50000)} {
+	for _, raw := range []string{
+		`[]`, `null`, `"x"`, `{`, `{"id": 1} {}`,
+		`{"id" 1}`, "{\"a\":" + strings.Repeat("[", 50000),
+	} {
 		if m, err := d.ReadInput([]byte(raw)); err == nil {
 			t.Errorf("ReadInput(%.20s) = %v, want an error", raw, m)
 		}

@@ -164,7 +164,7 @@ func (p *parser) textValue(n *yaml.Node, w want) *Value {
 		offset: utf8.RuneCountInString(n.Value[:start]),
 		scalar: scalar{src: p.src, at: place(n), style: n.Style},
 	}
-	p.exprs = append(p.exprs, slot{v, w})
+	p.exprs = append(p.exprs, slot{v, w, p.current})
 	return v
 }
 
@@ -200,8 +200,8 @@ func twoExprs(s string) bool {
 			}
 		case c == '\'' || c == '"' || c == '`':
 			quote = c
-		case strings.HasPrefix(s[i:], closeExpr) && strings.Contains(s[i:], openExpr):
-			return true
+		case strings.HasPrefix(s[i:], closeExpr):
+			return strings.Contains(s[i:], openExpr)
 		}
 	}
 	return false

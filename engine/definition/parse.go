@@ -2,6 +2,7 @@ package definition
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -17,6 +18,8 @@ type parser struct {
 	defaults draftDefaults
 	states   []*draftState
 	starts   position // of the value of start:
+
+	current string // the state that is read
 
 	targets  []target
 	failures []target // of on_failure.to
@@ -44,7 +47,7 @@ type code struct {
 // that ends in .yaml.
 func Parse(file string, src []byte) (*Definition, Diagnostics) {
 	p := &parser{findings: findings{file: file}}
-	p.def = &Definition{File: file, Source: src, index: map[string]*State{}}
+	p.def = &Definition{File: file, Source: slices.Clone(src), index: map[string]*State{}}
 	p.def.Retention.Succeeded = defaultRetention
 	p.parse(src)
 	list := p.sorted()

@@ -55,7 +55,8 @@ func TestParseFillsTheModel(t *testing.T) {
 func TestParseFillsAStep(t *testing.T) {
 	d, _ := definition.Parse("pr-merge.yaml", mustRead(t, "testdata/ok/pr-merge.yaml"))
 	s := d.State("MERGING")
-	if s.Kind != definition.StepState || s.Step != "git.merge" || !s.Irreversible || s.Timeout != 45*time.Second || s.Batch != 0 {
+	if s.Kind != definition.StepState || s.Step != "git.merge" || !s.Irreversible ||
+		s.Timeout != 45*time.Second || s.Batch != 0 {
 		t.Errorf("got %+v", s)
 	}
 	if s.Concurrency == nil || s.Concurrency.Reject || s.Concurrency.Key == nil {
@@ -68,14 +69,16 @@ func TestParseFillsAStep(t *testing.T) {
 		t.Errorf("Next = %v, want NOTIFYING", s.Next)
 	}
 	next := d.State("VALIDATING").Next
-	if len(next) != 2 || next[0].To != "MERGING" || next[0].When == nil || next[1].To != "MERGE_FAILED" || next[1].When != nil {
+	if len(next) != 2 || next[0].To != "MERGING" || next[0].When == nil ||
+		next[1].To != "MERGE_FAILED" || next[1].When != nil {
 		t.Errorf("Next = %v, want a guard to MERGING, else MERGE_FAILED", next)
 	}
 	if s.OnFailure != d.OnFailure {
 		t.Errorf("OnFailure = %v, want that of the workflow", s.OnFailure)
 	}
 	end := d.State("MERGE_FAILED")
-	if end.Kind != definition.EndState || !end.Failed || len(end.Emit) != 1 || end.Emit[0].Event != "PullRequestMergeFailed" {
+	if end.Kind != definition.EndState || !end.Failed || len(end.Emit) != 1 ||
+		end.Emit[0].Event != "PullRequestMergeFailed" {
 		t.Errorf("got %+v, want a failed end that emits", end)
 	}
 }
@@ -100,14 +103,18 @@ func TestRetryIsOverriddenFieldByField(t *testing.T) {
 		timeout          time.Duration
 	}{
 		{"Language", "", "", language, 30 * time.Second},
-		{"Defaults", "defaults: {timeout: 1s, retry: {max_attempts: 3, jitter: 0}}\n", "",
-			with(func(r *definition.Retry) { r.MaxAttempts, r.Jitter = 3, 0 }), time.Second},
-		{"State", "defaults: {timeout: 1s, retry: {max_attempts: 3, backoff: 1.5}}\n",
+		{
+			"Defaults", "defaults: {timeout: 1s, retry: {max_attempts: 3, jitter: 0}}\n", "",
+			with(func(r *definition.Retry) { r.MaxAttempts, r.Jitter = 3, 0 }), time.Second,
+		},
+		{
+			"State", "defaults: {timeout: 1s, retry: {max_attempts: 3, backoff: 1.5}}\n",
 			"    timeout: 2s\n    retry: {max_attempts: 4, max_delay: 1h, outage: count, except: [bad, worse]}\n",
 			with(func(r *definition.Retry) {
 				r.MaxAttempts, r.Backoff, r.MaxDelay, r.CountOutage = 4, 1.5, time.Hour, true
 				r.Except = []string{"bad", "worse"}
-			}), 2 * time.Second},
+			}), 2 * time.Second,
+		},
 		{"OutageBack", "defaults: {retry: {outage: count}}\n", "    retry: {outage: wait}\n", language, 30 * time.Second},
 	}
 	for _, tt := range tests {
@@ -142,7 +149,10 @@ func TestEveryTypeCanBeWritten(t *testing.T) {
 		{"optional list of any", definition.Type{
 			Kind: definition.List, Optional: true, Elem: &definition.Type{Kind: definition.Any},
 		}},
-		{"{type: string, enum: [a, b], description: Either.}", definition.Type{Kind: definition.String, Enum: []string{"a", "b"}}},
+		{
+			"{type: string, enum: [a, b], description: Either.}",
+			definition.Type{Kind: definition.String, Enum: []string{"a", "b"}},
+		},
 		{"{type: optional object, fields: {s: string}}", definition.Type{
 			Kind: definition.Object, Optional: true, Fields: []definition.Field{{Name: "s", Type: str}},
 		}},
@@ -173,12 +183,17 @@ func TestVariablesAreKnownOnlyInTheirPlaces(t *testing.T) {
 		{"With", "      v: x", "      v: EXPR", "input instance now states"},
 		{"StateConcurrency", "    step: b.do", "    step: b.do\n    concurrency: {key: 'EXPR'}", "input instance now states"},
 		{"Guard", "- to: DONE", "- {when: 'EXPR', to: B}\n      - to: DONE", "input instance now states output"},
-		{"CatchGuard", "    step: b.do", "    step: b.do\n    catch: {any: [{when: 'EXPR', to: DONE}, {to: FAILED}]}",
-			"input instance now states error"},
+		{
+			"CatchGuard", "    step: b.do", "    step: b.do\n    catch: {any: [{when: 'EXPR', to: DONE}, {to: FAILED}]}",
+			"input instance now states error",
+		},
 		{"Emit", "    step: b.do", "    step: b.do\n    emit: [{event: E, payload: 'EXPR'}]", "input instance now states"},
 		{"OutputOfSuccess", "{end: succeeded}", "{end: succeeded, output: {a: 'EXPR'}}", "input instance now states"},
 		{"OutputOfFailure", "{end: failed}", "{output: {a: 'EXPR'}, end: failed}", "input instance now states error"},
-		{"EmitOfFailure", "{end: failed}", "{emit: [{event: E, key: 'EXPR'}], end: failed}", "input instance now states error"},
+		{
+			"EmitOfFailure", "{end: failed}", "{emit: [{event: E, key: 'EXPR'}], end: failed}",
+			"input instance now states error",
+		},
 	}
 	use := map[string]string{
 		"input": "string(input.id)", "instance": "instance.id", "now": "string(now)",

@@ -27,7 +27,8 @@ func (p *parser) plainYAML(n *yaml.Node, what string, depth int) {
 		return
 	}
 	if n.Anchor != "" {
-		p.errorf(place(n), "yaml-anchor", "anchors (&%s) are not allowed; write the value out where it is used, or use defaults:", n.Anchor)
+		p.errorf(place(n), "yaml-anchor",
+			"anchors (&%s) are not allowed; write the value out where it is used, or use defaults:", n.Anchor)
 	}
 	if p.tagged(n) {
 		return
@@ -51,8 +52,8 @@ func (p *parser) tagged(n *yaml.Node) bool {
 	tag := n.Tag
 	if n.Style&yaml.TaggedStyle == 0 {
 		quoted := n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0
-		rest := []rune(p.src.line(n.Line))
-		if quoted || n.Kind != yaml.ScalarNode || n.Column > len(rest) || n.Column < 1 || rest[n.Column-1] != '!' {
+		row := p.src.runes(n.Line)
+		if quoted || n.Kind != yaml.ScalarNode || n.Column > len(row) || n.Column < 1 || row[n.Column-1] != '!' {
 			return false
 		}
 		tag = "!"
@@ -129,7 +130,7 @@ func (p *parser) plainScalar(n *yaml.Node, what string) {
 
 // commentAfter reports whether a comment ends the line of n.
 func (p *parser) commentAfter(n *yaml.Node) bool {
-	row := []rune(p.src.line(n.Line))
+	row := p.src.runes(n.Line)
 	return n.LineComment != "" || n.Column <= len(row) && strings.Contains(string(row[n.Column-1:]), " #")
 }
 

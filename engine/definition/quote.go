@@ -18,7 +18,7 @@ type scalar struct {
 // value. It walks the source and the value side by side.
 func (s scalar) find(value string, offset int) position {
 	c := &cursor{src: s.src, line: s.at.line, col: s.at.col - 1}
-	c.row = []rune(s.src.line(c.line))
+	c.load()
 	next := c.plain
 	switch {
 	case s.style&yaml.DoubleQuotedStyle != 0:
@@ -50,7 +50,14 @@ type cursor struct {
 	row    []rune
 	line   int
 	col    int // from 0
+	end    int // of the text in row
 	indent int // of a block scalar
+}
+
+// load reads the row of the line.
+func (c *cursor) load() {
+	c.row = []rune(c.src.line(c.line))
+	c.end = len([]rune(strings.TrimRight(string(c.row), " \t")))
 }
 
 // here returns the place of the cursor.
@@ -61,7 +68,8 @@ func (c *cursor) more() bool { return c.line < len(c.src.lines) }
 // newline moves to the text of the next line.
 func (c *cursor) newline() {
 	c.line++
-	c.row, c.col = []rune(c.src.line(c.line)), 0
+	c.load()
+	c.col = 0
 	if c.indent > 0 {
 		c.col = min(c.indent, len(c.row))
 		return
@@ -72,9 +80,7 @@ func (c *cursor) newline() {
 }
 
 // atEnd reports whether only white space follows in the line.
-func (c *cursor) atEnd() bool {
-	return strings.TrimSpace(string(c.row[min(c.col, len(c.row)):])) == ""
-}
+func (c *cursor) atEnd() bool { return c.col >= c.end }
 
 // plain reads a rune of a plain scalar and of a block scalar, where the end of
 // a line is a space or a line feed of the value.

@@ -59,7 +59,8 @@ func (p *parser) maxAttempts(d *draftRetry, n *yaml.Node) {
 	switch {
 	case !ok:
 	case v == 0:
-		p.errorf(place(n), "retry", "max_attempts counts the first try, so 0 would never run the step; write 1 for no retries")
+		p.errorf(place(n), "retry",
+			"max_attempts counts the first try, so 0 would never run the step; write 1 for no retries")
 	case v < 0:
 		p.errorf(place(n), "retry", "max_attempts cannot be unlimited (%d); write a number up to %d", v, maxAttempts)
 	case v > maxAttempts:

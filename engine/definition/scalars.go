@@ -100,7 +100,8 @@ func (p *parser) boolean(name string, n *yaml.Node) bool {
 // duration reads a duration above zero.
 func (p *parser) duration(name string, n *yaml.Node) time.Duration {
 	if n.Kind != yaml.ScalarNode || isExpr(n) {
-		p.errorf(place(n), "duration", "%s must be a duration, not %s; write it as 30s, 5m, 1h30m, 7d or 250ms", name, describe(n))
+		p.errorf(place(n), "duration",
+			"%s must be a duration, not %s; write it as 30s, 5m, 1h30m, 7d or 250ms", name, describe(n))
 		return 0
 	}
 	d, err := expression.ParseDuration(n.Value)
@@ -108,9 +109,11 @@ func (p *parser) duration(name string, n *yaml.Node) time.Duration {
 	case n.Value == "0":
 		p.errorf(place(n), "duration", "%s must be longer than zero, not 0", name)
 	case n.Tag == "!!int" || errors.Is(err, expression.ErrNoUnit):
-		p.errorf(place(n), "duration", "%s has no unit: %s; write %ss, %sm or %sh", name, n.Value, n.Value, n.Value, n.Value)
+		p.errorf(place(n), "duration",
+			"%s has no unit: %s; write %ss, %sm or %sh", name, n.Value, n.Value, n.Value, n.Value)
 	case err != nil || n.Tag != "!!str":
-		p.errorf(place(n), "duration", "%s is not a duration: %s; write it as 30s, 5m, 1h30m, 7d or 250ms", name, describe(n))
+		p.errorf(place(n), "duration",
+			"%s is not a duration: %s; write it as 30s, 5m, 1h30m, 7d or 250ms", name, describe(n))
 	case d <= 0:
 		p.errorf(place(n), "duration", "%s must be longer than zero, not %s", name, n.Value)
 	default:

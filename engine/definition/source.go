@@ -24,7 +24,13 @@ const (
 const bom = "\uFEFF"
 
 // source is the text of a file by lines.
-type source struct{ lines []string }
+type source struct {
+	lines []string
+
+	// The last row is kept: a line may hold very many values.
+	last int
+	row  []rune
+}
 
 func newSource(text string) *source {
 	s := &source{lines: strings.Split(text, "\n")}
@@ -40,6 +46,15 @@ func (s *source) line(n int) string {
 		return ""
 	}
 	return s.lines[n-1]
+}
+
+// runes returns the n-th line as runes. It must not be used by several
+// goroutines at once.
+func (s *source) runes(n int) []rune {
+	if n != s.last {
+		s.last, s.row = n, []rune(s.line(n))
+	}
+	return s.row
 }
 
 // read turns the text of a file into its one YAML document. It returns nil

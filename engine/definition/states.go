@@ -116,7 +116,9 @@ func (p *parser) readState(key, n *yaml.Node) {
 		s.Kind = EndState
 		s.Failed = child(n, "end").Value == "failed" // the place of end: in the map must not matter
 	}
+	p.current = s.Name
 	readFields(p, b, stateFields(), s)
+	p.current = ""
 	p.states = append(p.states, s)
 }
 

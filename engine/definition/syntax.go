@@ -34,7 +34,8 @@ func (p *parser) syntaxError(err error) {
 		return
 	}
 	if strings.Contains(text, "expected <document start>") {
-		p.errorf(position{p.documentEnd(line), 1}, "multi-document", "a second YAML document starts here; one file holds one workflow")
+		p.errorf(position{p.documentEnd(line), 1}, "multi-document",
+			"a second YAML document starts here; one file holds one workflow")
 		return
 	}
 	if strings.Contains(text, "exceeded max depth") {

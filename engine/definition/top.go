@@ -86,14 +86,16 @@ func (p *parser) workflow(d *Definition, n *yaml.Node) {
 	switch {
 	case !ok:
 	case len(s) > maxWorkflow:
-		p.errorf(place(n), "name", "the name of the workflow has %d characters, the limit is %d; shorten it", len(s), maxWorkflow)
+		p.errorf(place(n), "name",
+			"the name of the workflow has %d characters, the limit is %d; shorten it", len(s), maxWorkflow)
 	case !workflowPattern.MatchString(s):
 		hint := ""
 		mended := strings.ReplaceAll(strings.ToLower(notNameChars.ReplaceAllString(s, "-")), "_", "-")
 		if workflowPattern.MatchString(mended) {
 			hint = " (" + mended + ")"
 		}
-		p.errorf(place(n), "name", "%q cannot name a workflow; use small letters, digits and single dashes%s", shorten(s), hint)
+		p.errorf(place(n), "name",
+			"%q cannot name a workflow; use small letters, digits and single dashes%s", shorten(s), hint)
 	default:
 		d.Workflow = s
 	}
@@ -127,7 +129,8 @@ func failureFields() []field[draftFailure] {
 		{name: "policy", required: anyKind, read: func(p *parser, f *draftFailure, n *yaml.Node) {
 			s, ok := p.oneOf("policy", n, string(MarkFailed), string(Compensate), string(Forward))
 			if ok && Policy(s) != MarkFailed {
-				p.errorf(place(n), "not-yet", "policy %q is part of the language but not of this release; write %s", s, MarkFailed)
+				p.errorf(place(n), "not-yet",
+					"policy %q is part of the language but not of this release; write %s", s, MarkFailed)
 			}
 			f.Policy = Policy(s)
 		}},
@@ -165,7 +168,8 @@ func concurrencyFields() []field[draftConcurrency] {
 			s, ok := p.oneOf("on_conflict", n, "queue", "reject")
 			c.Reject = s == "reject"
 			if ok && c.Reject && c.place != atStart {
-				p.errorf(place(n), "enum", "on_conflict of a state can only be queue; reject belongs to the concurrency of the workflow")
+				p.errorf(place(n), "enum",
+					"on_conflict of a state can only be queue; reject belongs to the concurrency of the workflow")
 			}
 		}},
 	}

@@ -14,16 +14,16 @@ import (
 )
 
 // vars are all variables, with the input of the frame.
-func vars(t testing.TB, d *definition.Definition) *definition.Vars {
-	t.Helper()
+func vars(tb testing.TB, d *definition.Definition) *definition.Vars {
+	tb.Helper()
 	return &definition.Vars{
-		Input: mustInput(t, d, input),
+		Input: mustInput(tb, d, input),
 		Instance: definition.InstanceVars{
 			ID: "frame/7", Workflow: "frame", Version: 3, StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		},
 		Now:    time.Date(2026, 1, 2, 3, 5, 5, 0, time.UTC),
-		States: map[string]any{"B": mustJSON(t, `{"sha": "f00", "n": null}`)},
-		Output: mustJSON(t, `{"ok": true, "status": "green", "count": 3, "big": 12345678901234567890, "f": 1.50}`),
+		States: map[string]any{"B": mustJSON(tb, `{"sha": "f00", "n": null}`)},
+		Output: mustJSON(tb, `{"ok": true, "status": "green", "count": 3, "big": 12345678901234567890, "f": 1.50}`),
 		Error:  &definition.ErrorVars{Code: "conflict", Message: "no", State: "A"},
 	}
 }
@@ -49,8 +49,10 @@ func TestValueJSON(t *testing.T) {
 		{"DurationAsItCame", `${{ input.window }}`, `"1h30m"`},
 		{"Strings", `${{ input.tags }}`, `["a","b"]`},
 		{"AbsentOptional", `${{ input.note ?? 'none' }}`, `"none"`},
-		{"AnyKeepsDigits", `${{ input.any }}`,
-			`{"digits":0.12345678901234567890,"f":1.25,"list":[1,"<"],"n":634866135153775564}`},
+		{
+			"AnyKeepsDigits", `${{ input.any }}`,
+			`{"digits":0.12345678901234567890,"f":1.25,"list":[1,"<"],"n":634866135153775564}`,
+		},
 		{"Sum", `${{ input.id + 1 }}`, `634866135153775565`},
 		{"Join", `${{ input.name + '!' }}`, `"Ann!"`},
 		{"Now", `${{ now - instance.started_at }}`, `"1m"`},
@@ -59,8 +61,10 @@ func TestValueJSON(t *testing.T) {
 		{"State", `${{ states.B.output.sha }}`, `"f00"`},
 		{"StateNull", `${{ states.B.output.n }}`, `null`},
 		{"StateThatDidNotRun", `${{ states.A?.output?.x ?? 'none' }}`, `"none"`},
-		{"Mixed", `{z: "${{ input.name }}", a: [1, "${{ input.id }}"], k: "${{ {y: 1, x: 2} }}"}`,
-			`{"a":[1,634866135153775564],"k":{"x":2,"y":1},"z":"Ann"}`},
+		{
+			"Mixed", `{z: "${{ input.name }}", a: [1, "${{ input.id }}"], k: "${{ {y: 1, x: 2} }}"}`,
+			`{"a":[1,634866135153775564],"k":{"x":2,"y":1},"z":"Ann"}`,
+		},
 		{"MarkerAsText", `"${{ '${{ x' }}"`, `"${{ x"`},
 		{"BracesInside", `"${{ {a: {b: 1}} }}"`, `{"a":{"b":1}}`},
 		{"Ternary", `"${{ input.express ? 'fast' : 'slow' }}"`, `"fast"`},
@@ -116,17 +120,26 @@ func TestGuards(t *testing.T) {
 // A fault of the data is an error with the place in the file, never a value.
 func TestFaultsNameThePlace(t *testing.T) {
 	tests := []struct{ name, guard, want string }{
-		{"FieldOfNil", "${{ output.a.b == 1 }}",
-			"test:23:28: there is no b, since what it is a field of is absent; write ?.b ?? default [expr-fault]"},
+		{
+			"FieldOfNil", "${{ output.a.b == 1 }}",
+			"test:23:28: there is no b, since what it is a field of is absent; write ?.b ?? default [expr-fault]",
+		},
 		{"DivisionByZero", "${{ 1 / (output.count - 3) > 0 }}", "test:23:21: division by zero [expr-fault]"},
 		{"Overflow", "${{ input.id * 1000 > 0 }}", "test:23:28: the result does not fit in a 64-bit integer [expr-fault]"},
 		{"NotFinite", "${{ output.f * 1e308 * 10 > 0 }}", "test:23:36: the result is not a finite number [expr-fault]"},
-		{"IndexOutOfRange", "${{ input.tags[7] == 'a' }}",
-			"test:23:29: index out of range: 7 (array length is 2) [expr-fault]"},
-		{"NotBoolean", "${{ output.status }}", `test:23:19: this must be true or false, but is the string "green" [expr-fault]`},
+		{
+			"IndexOutOfRange", "${{ input.tags[7] == 'a' }}",
+			"test:23:29: index out of range: 7 (array length is 2) [expr-fault]",
+		},
+		{
+			"NotBoolean", "${{ output.status }}",
+			`test:23:19: this must be true or false, but is the string "green" [expr-fault]`,
+		},
 		{"Absent", "${{ output.missing }}", "test:23:19: this must be true or false, but is absent [expr-fault]"},
-		{"TextInAnd", "${{ output.status and true }}",
-			"test:23:33: a value has another type than the expression needs (string, not bool) [expr-fault]"},
+		{
+			"TextInAnd", "${{ output.status and true }}",
+			"test:23:33: a value has another type than the expression needs (string, not bool) [expr-fault]",
+		},
 		{"TextAsNumber", "${{ output.status > 3 }}", "test:23:33: invalid operation: string > int [expr-fault]"},
 	}
 	for _, tt := range tests {

@@ -144,7 +144,11 @@ func TestLimits(t *testing.T) {
 	states := func(n int) string {
 		var b strings.Builder
 		for i := range n - 4 {
-			fmt.Fprintf(&b, "  S%d: {step: s.do, next: %s}\n", i, map[bool]string{true: "DONE", false: fmt.Sprintf("S%d", i+1)}[i == n-5])
+			next := fmt.Sprintf("S%d", i+1)
+			if i == n-5 {
+				next = "DONE"
+			}
+			fmt.Fprintf(&b, "  S%d: {step: s.do, next: %s}\n", i, next)
 		}
 		s := strings.Replace(src, "step: b.do\n    next: DONE", "step: b.do\n    next: S0", 1)
 		return s + b.String()
@@ -170,5 +174,29 @@ func TestFindingsAreSorted(t *testing.T) {
 		if a.Line > b.Line || a.Line == b.Line && a.Col > b.Col {
 			t.Errorf("%v stands before %v", a, b)
 		}
+	}
+}
+
+// A file that is full of one thing must not take time by its square.
+func TestParseIsQuick(t *testing.T) {
+	fill := func(part string) string { return strings.Repeat(part, (200<<10)/len(part)) }
+	tests := []struct{ name, src string }{
+		{"OneLine", framed("["+fill("a, ")+"a]", "${{ output.ok }}")},
+		{"Nulls", framed("["+fill("~, ")+"a]", "${{ output.ok }}")},
+		{"Tags", framed("["+fill("!a b, ")+"a]", "${{ output.ok }}")},
+		{"Spaces", framed(`"`+fill(" ")+`${{ zzz }}"`, "${{ output.ok }}")},
+		{"Closings", framed("'${{ "+fill("}} ")+"}}'", "${{ output.ok }}")},
+		{"Fields", framed("x", "${{ output.ok }}") + fill("f: 1\n")},
+		{"Lines", framed("|\n"+fill("        x\n"), "${{ output.ok }}")},
+		{"Quotes", fill(": \"\n") + "@"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			start := time.Now()
+			definition.Parse("test", []byte(tt.src))
+			if took := time.Since(start); took > 5*time.Second {
+				t.Errorf("Parse took %s", took)
+			}
+		})
 	}
 }

@@ -45,11 +45,11 @@ func vars() map[string]any {
 	}
 }
 
-func mustCompile(t testing.TB, src string) *expression.Program {
-	t.Helper()
+func mustCompile(tb testing.TB, src string) *expression.Program {
+	tb.Helper()
 	p, err := expression.Compile(src, env())
 	if err != nil {
-		t.Fatalf("Compile(%s): %v", src, err)
+		tb.Fatalf("Compile(%s): %v", src, err)
 	}
 	return p
 }
@@ -249,14 +249,17 @@ func TestFunctions(t *testing.T) {
 
 func TestKind(t *testing.T) {
 	tests := map[string]expression.Kind{
-		"input.id": expression.Integer, "input.id + 1": expression.Integer, "(input.id + 1) * 2 - input.id": expression.Integer,
-		"-(input.id + 1)": expression.Integer, "(input.id + 1) / 2 + 1": expression.Number, "string(1) + 'x'": expression.String, "input.id / 2": expression.Number,
+		"input.id": expression.Integer, "input.id + 1": expression.Integer,
+		"(input.id + 1) * 2 - input.id": expression.Integer,
+		"-(input.id + 1)":               expression.Integer, "(input.id + 1) / 2 + 1": expression.Number,
+		"string(1) + 'x'": expression.String, "input.id / 2": expression.Number,
 		"input.ratio + 1": expression.Number, "input.name + 'x'": expression.String, "input.id > 1": expression.Boolean,
 		"input.at": expression.Timestamp, "input.for": expression.Duration, "input.tags": expression.List,
 		"input.tags[0]": expression.String, "input.more": expression.Object, "input.more.x": expression.Any,
 		"output": expression.Any, "output.x + 1": expression.Any, "string(output.x)": expression.String,
 		"nil": expression.Nil, "input.ok ? 1 : 'x'": expression.Any, "int(output.x)": expression.Integer,
-		"{a: 1}": expression.Object, "[1]": expression.List, "duration('1s')": expression.Duration, "input.items[0]": expression.Any,
+		"{a: 1}": expression.Object, "[1]": expression.List,
+		"duration('1s')": expression.Duration, "input.items[0]": expression.Any,
 	}
 	for src, want := range tests {
 		if got := mustCompile(t, src).Kind(); got != want {

@@ -20,25 +20,25 @@ import (
 
 var update = flag.Bool("update", os.Getenv("PAWL_UPDATE") != "", "write the golden files")
 
-// Check fails t unless got is what file holds. With -update it writes the file
+// Check fails tb unless got is what file holds. With -update it writes the file
 // instead.
-func Check(t testing.TB, file string, got []byte) {
-	t.Helper()
+func Check(tb testing.TB, file string, got []byte) {
+	tb.Helper()
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		return
 	}
 	want, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatalf("%v (run the test with -update to write it)", err)
+		tb.Fatalf("%v (run the test with -update to write it)", err)
 	}
 	want = bytes.ReplaceAll(want, []byte("\r\n"), []byte("\n"))
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
+		tb.Errorf("%s (-want +got):\n%s", file, diff)
 	}
 }

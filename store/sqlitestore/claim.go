@@ -70,7 +70,7 @@ func (s *Store) Claim(ctx context.Context, req engine.ClaimRequest) (engine.Clai
 	if err != nil {
 		return engine.Claimed{}, fmt.Errorf("claim: %w", fail(ctx, err))
 	}
-	var rows []row
+	var rows []*row
 	err = s.write(ctx, "claim", func(ctx context.Context, w *writer) error {
 		for steps := range slices.Chunk(req.Steps, maxArms) {
 			st := w.tx.StmtContext(ctx, stmts[padded(len(steps))])
@@ -83,7 +83,7 @@ func (s *Store) Claim(ctx context.Context, req engine.ClaimRequest) (engine.Clai
 	if err != nil {
 		return engine.Claimed{}, err
 	}
-	slices.SortFunc(rows, func(a, b row) int {
+	slices.SortFunc(rows, func(a, b *row) int {
 		return cmp.Or(cmp.Compare(a.wasDue, b.wasDue), cmp.Compare(a.n, b.n))
 	})
 	out.Instances = make([]engine.Instance, len(rows))
@@ -131,7 +131,9 @@ func (s *Store) claimStmts(ctx context.Context, steps int) (map[int]*sql.Stmt, e
 }
 
 // lease claims instances of the steps and appends their rows.
-func lease(ctx context.Context, st *sql.Stmt, req engine.ClaimRequest, steps []engine.StepLimit, rows []row) ([]row, error) {
+func lease(
+	ctx context.Context, st *sql.Stmt, req engine.ClaimRequest, steps []engine.StepLimit, rows []*row,
+) ([]*row, error) {
 	until, now := toMicro(req.Until), toMicro(req.Now)
 	args := append(make([]any, 0, 4+3*padded(len(steps))), until, req.Owner, until)
 	for i := range padded(len(steps)) {
@@ -147,10 +149,11 @@ func lease(ctx context.Context, st *sql.Stmt, req engine.ClaimRequest, steps []e
 	}
 	defer func() { _ = found.Close() }() // its error is that of Err
 	for found.Next() {
-		rows = append(rows, row{})
-		if err := found.Scan(rows[len(rows)-1].all()...); err != nil {
+		r := new(row)
+		if err := found.Scan(r.all()...); err != nil {
 			return nil, err
 		}
+		rows = append(rows, r)
 	}
 	return rows, found.Err()
 }

@@ -95,7 +95,9 @@ func pool(file string, o Options, size int, mode string) (*sql.DB, error) {
 		"_busy_timeout=" + strconv.FormatInt(o.BusyTimeout.Milliseconds(), 10),
 		"_synchronous=" + o.Synchronous,
 		"_dqs=0",
-		"_pragma=journal_size_limit(67108864)",
+		"_pragma=cache_size(-16000)",           // KiB
+		"_pragma=wal_autocheckpoint(4000)",     // pages; each checkpoint is two more fsyncs
+		"_pragma=journal_size_limit(67108864)", // bytes
 	}, "&")}
 	c, err := sqlite.NewConnector(uri.String())
 	if err != nil {

@@ -4,9 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"time"
-
-	lib "modernc.org/sqlite/lib"
 
 	"github.com/pawl-dev/pawl/engine"
 )
@@ -125,59 +122,3 @@ func (s *Store) write(ctx context.Context, what string, f func(ctx context.Conte
 	return nil
 }
 
-// begin waits for the lock of the file, at most until ctx ends or the busy
-// timeout is over, and begins a transaction that ctx does not end. The caller
-// calls free after the transaction.
-func (s *Store) begin(ctx context.Context) (tx *sql.Tx, free context.CancelFunc, err error) {
-	err = s.patiently(ctx, func() error {
-		tx, free, err = s.beginOnce(ctx)
-		return err
-	})
-	return tx, free, err
-}
-
-// beginOnce ties the transaction to a context that follows ctx only until it
-// has begun.
-func (s *Store) beginOnce(ctx context.Context) (*sql.Tx, context.CancelFunc, error) {
-	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	unfollow := context.AfterFunc(ctx, cancel)
-	limit := time.AfterFunc(s.busy, cancel)
-	tx, err := s.writer.BeginTx(own, nil)
-	if unfollow() && limit.Stop() && err == nil {
-		return tx, cancel, nil
-	}
-	limit.Stop()
-	if err == nil { // begun, and given up at the same time
-		_ = tx.Rollback()
-		err = context.Canceled
-	}
-	cancel()
-	if ctx.Err() == nil && own.Err() != nil && code(err) == lib.SQLITE_OK {
-		return nil, nil, fmt.Errorf("%w: other writes took all of %s", engine.ErrUnavailable, s.busy)
-	}
-	return nil, nil, err
-}
-
-// patiently repeats f while other processes hold the file, until ctx ends or
-// the busy timeout is over. SQLite waits by itself in most cases, but not in
-// all, such as the change to WAL mode.
-func (s *Store) patiently(ctx context.Context, f func() error) error {
-	limit := time.NewTimer(s.busy)
-	defer limit.Stop()
-	for {
-		err := f()
-		if c := code(err); c != lib.SQLITE_BUSY && c != lib.SQLITE_LOCKED {
-			return err
-		}
-		again := time.NewTimer(5 * time.Millisecond)
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			again.Stop()
-			return err
-		case <-limit.C:
-			again.Stop()
-			return err
-		}
-	}
-}
