@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"time"
 
@@ -264,6 +265,6 @@ func (e *Engine) awaitLate(ch <-chan reply, snaps []*snapshot) {
 		e.late.done(lateName(s))
 	}
 	if err != nil {
-		e.cfg.Logger.ErrorContext(ctx, "late result not noted", keyError, err)
+		e.cfg.Logger.LogAttrs(ctx, slog.LevelError, "late result not noted", slog.Any(keyError, err))
 	}
 }

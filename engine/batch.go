@@ -125,13 +125,12 @@ func (b *batcher) run(items []*batchItem) {
 	for i, item := range items {
 		calls[i], runs[i] = item.call, item.run
 	}
-	rep := reply{results: make([]Result[json.RawMessage], len(items))}
 	if step := items[0].run.snap.Step; b.s.isDown(step) {
 		for _, item := range items {
 			item.end <- outcome{kind: outcomeReturned}
 		}
 	} else {
-		rep = b.s.invoke(b.s.handlers, items[0].timeout, runs, func(ctx context.Context) []Result[json.RawMessage] {
+		rep := b.s.invoke(b.s.handlers, items[0].timeout, runs, func(ctx context.Context) []Result[json.RawMessage] {
 			return b.h.batch(ctx, calls)
 		})
 		for i, item := range items {

@@ -92,6 +92,7 @@ func BenchmarkTickWithSleepers(b *testing.B) {
 }
 
 func benchWorld(b *testing.B, mode string) *world {
+	b.Helper()
 	w := newWorld(b)
 	w.store = w.openStore(sqlitestore.Options{Clock: w.clock.Now, Synchronous: mode})
 	engine.Register(&w.reg, "noop", func(context.Context, engine.Call[json.RawMessage]) (struct{}, error) {
@@ -140,6 +141,7 @@ func newFloor(b *testing.B, mode string) *floor {
 
 // sagas writes benchSagas of them in group commits of 100.
 func (f *floor) sagas(b *testing.B, turn int) {
+	b.Helper()
 	for i := range benchSagas / 100 {
 		f.commits(b, turn*benchSagas/100+i, 100)
 	}

@@ -157,6 +157,7 @@ func (s *session) committed(tr Transition, out Outcome) {
 			r.Failed++
 		case Parked:
 			r.Parked++
+		case Running, Queued:
 		}
 	})
 	s.e.logCommit(s.ctx, tr, out)

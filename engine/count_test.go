@@ -30,8 +30,9 @@ states:
 `
 
 // counted is a world whose statements are counted at the driver.
-func counted(t testing.TB) (*world, *sqlcount.Counter) {
-	w := newWorld(t)
+func counted(tb testing.TB) (*world, *sqlcount.Counter) {
+	tb.Helper()
+	w := newWorld(tb)
 	c := &sqlcount.Counter{}
 	w.store = w.openStore(sqlitestore.Options{Clock: w.clock.Now, Wrap: c.Wrap})
 	engine.Register(&w.reg, "noop", func(context.Context, engine.Call[json.RawMessage]) (struct{}, error) {
@@ -41,14 +42,14 @@ func counted(t testing.TB) (*world, *sqlcount.Counter) {
 	return w, c
 }
 
-func startMany(t testing.TB, w *world, prefix string, n int) {
-	t.Helper()
+func startMany(tb testing.TB, w *world, prefix string, n int) {
+	tb.Helper()
 	reqs := make([]engine.StartRequest, n)
 	for i := range reqs {
 		reqs[i] = engine.StartRequest{Workflow: "four", Input: json.RawMessage(fmt.Sprintf(`{"id":"%s-%07d"}`, prefix, i))}
 	}
 	if _, err := w.eng.StartBatch(context.Background(), reqs); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 

@@ -90,7 +90,7 @@ func (d *draft) succeed(st *definition.State, o outcome) (Transition, *snapshot)
 	d.Code, d.Message, d.Doubt = "", "", false
 	to, err := d.branch(st.Next, o.out)
 	if err != nil {
-		return d.toFailure(d.def.OnFailure.To, codeExpression, err.Error(), st.Name, ReasonFailed)
+		return d.toFailure(d.def.OnFailure.To, codeExpression, err.Error(), st.Name)
 	}
 	if next := d.def.State(to); next != nil && next.Kind == definition.EndState && next.Failed {
 		if len(st.Next) > 1 || d.progress.Error == nil {
@@ -121,12 +121,12 @@ func (d *draft) fail(st *definition.State, o outcome) (Transition, *snapshot) {
 		branches, ok = st.Catch[codeAny]
 	}
 	if !ok || uncatchable(o.code) {
-		return d.toFailure(st.OnFailure.To, o.code, o.message, st.Name, ReasonFailed)
+		return d.toFailure(st.OnFailure.To, o.code, o.message, st.Name)
 	}
 	d.setError(o.code, o.message, st.Name)
 	to, err := d.branch(branches, nil)
 	if err != nil {
-		return d.toFailure(d.def.OnFailure.To, codeExpression, err.Error(), st.Name, ReasonFailed)
+		return d.toFailure(d.def.OnFailure.To, codeExpression, err.Error(), st.Name)
 	}
 	return d.move(to, ReasonCaught)
 }
@@ -181,7 +181,7 @@ func (d *draft) overdue(st *definition.State) (Transition, *snapshot) {
 	if d.Message != "" {
 		text += "; the last error was " + d.Code + ": " + d.Message
 	}
-	return d.toFailure(d.def.OnFailure.To, codeDeadline, cleanText(text), st.Name, ReasonFailed)
+	return d.toFailure(d.def.OnFailure.To, codeDeadline, cleanText(text), st.Name)
 }
 
 // park takes the instance out of the ticks' sight until an operator looks.

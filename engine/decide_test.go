@@ -76,11 +76,13 @@ func TestDecide(t *testing.T) {
 		want decision
 	}{
 		{
-			"SuccessGoesOnUnderTheLease", nil, outcome{kind: outcomeDone, out: json.RawMessage(`{"ok":true}`)},
+			"SuccessGoesOnUnderTheLease", nil,
+			outcome{kind: outcomeDone, out: json.RawMessage(`{"ok":true}`)},
 			decision{State: "B", Step: "h.b", Status: Running, Attempt: 1, Due: "lease", Reason: ReasonDone, Acquire: []Hold{{Name: "w/B/1"}}},
 		},
 		{
-			"GuardLeadsToAFailedEnd", nil, outcome{kind: outcomeDone, out: json.RawMessage(`{"ok":false}`)},
+			"GuardLeadsToAFailedEnd", nil,
+			outcome{kind: outcomeDone, out: json.RawMessage(`{"ok":false}`)},
 			decision{State: "FAILED", Status: Failed, Attempt: 1, Due: "never", Code: codeDeclined, FailedState: "A", Reason: ReasonDone, Free: true},
 		},
 		{
@@ -105,11 +107,13 @@ func TestDecide(t *testing.T) {
 			decision{State: "OTHER", Status: Failed, Attempt: 3, Failures: 3, Doubt: true, Due: "never", Code: codeUnknown, FailedState: "A", Reason: ReasonCaught, Free: true},
 		},
 		{
-			"CaughtCodeIsNotRetried", nil, outcome{kind: outcomeFailed, code: "busy", message: "b", began: true, verdict: Verdict{Code: "busy", Definite: true}},
+			"CaughtCodeIsNotRetried", nil,
+			outcome{kind: outcomeFailed, code: "busy", message: "b", began: true, verdict: Verdict{Code: "busy", Definite: true}},
 			decision{State: "B", Step: "h.b", Status: Running, Attempt: 1, Due: "lease", Code: "busy", Reason: ReasonCaught, Acquire: []Hold{{Name: "w/B/1"}}},
 		},
 		{
-			"IrreversibleSuccessPassesThePivot", inB, outcome{kind: outcomeDone, out: json.RawMessage(`{}`)},
+			"IrreversibleSuccessPassesThePivot", inB,
+			outcome{kind: outcomeDone, out: json.RawMessage(`{}`)},
 			decision{State: "DONE", Status: Succeeded, Attempt: 1, Due: "never", Reason: ReasonDone, Pivot: true, Release: held},
 		},
 		{
@@ -136,31 +140,38 @@ func TestDecide(t *testing.T) {
 			decision{State: "A", Step: "h.a", Status: Running, Attempt: 1, Failures: 1, Doubt: true, Due: "59m0s", Code: codeUnknown, Reason: ReasonRetry},
 		},
 		{
-			"WaitCostsNoAttempt", nil, outcome{kind: outcomeWait, message: "CI", began: true, verdict: Verdict{Definite: true, Wait: true, After: time.Minute}},
+			"WaitCostsNoAttempt", nil,
+			outcome{kind: outcomeWait, message: "CI", began: true, verdict: Verdict{Definite: true, Wait: true, After: time.Minute}},
 			decision{State: "A", Step: "h.a", Status: Running, Due: "1m0s", Reason: ReasonWait},
 		},
 		{
-			"ShutdownGivesTheAttemptBackInDoubt", func(in *Instance) { in.Attempt, in.Failures = 2, 1 }, outcome{kind: outcomeReturned, began: true},
+			"ShutdownGivesTheAttemptBackInDoubt", func(in *Instance) { in.Attempt, in.Failures = 2, 1 },
+			outcome{kind: outcomeReturned, began: true},
 			decision{State: "A", Step: "h.a", Status: Running, Attempt: 1, Failures: 1, Doubt: true, Due: "0s", Reason: ReasonReturned},
 		},
 		{
-			"WhatNeverBeganLeavesNoLine", nil, outcome{kind: outcomeReturned},
+			"WhatNeverBeganLeavesNoLine", nil,
+			outcome{kind: outcomeReturned},
 			decision{State: "A", Step: "h.a", Status: Running, Due: "0s"},
 		},
 		{
-			"DeadlineGoesToTheTopLevel", inB, outcome{kind: outcomeDeadline},
+			"DeadlineGoesToTheTopLevel", inB,
+			outcome{kind: outcomeDeadline},
 			decision{State: "FAILED", Status: Failed, Attempt: 1, Due: "never", Code: codeDeadline, FailedState: "B", Reason: ReasonFailed, Release: held, Free: true},
 		},
 		{
-			"TooLargeOutputIsNotRetried", nil, outcome{kind: outcomeDone, out: make(json.RawMessage, MaxPayload+1)},
+			"TooLargeOutputIsNotRetried", nil,
+			outcome{kind: outcomeDone, out: make(json.RawMessage, MaxPayload+1)},
 			decision{State: "FAILED", Status: Failed, Attempt: 1, Failures: 1, Doubt: true, Due: "never", Code: codeTooLarge, FailedState: "A", Reason: ReasonFailed, Free: true},
 		},
 		{
-			"FaultyGuardIsNotCaught", nil, outcome{kind: outcomeDone, out: json.RawMessage(`[]`)},
+			"FaultyGuardIsNotCaught", nil,
+			outcome{kind: outcomeDone, out: json.RawMessage(`[]`)},
 			decision{State: "FAILED", Status: Failed, Attempt: 1, Due: "never", Code: codeExpression, FailedState: "A", Reason: ReasonFailed, Free: true},
 		},
 		{
-			"Parked", nil, outcome{kind: outcomeParked, message: "no definition"},
+			"Parked", nil,
+			outcome{kind: outcomeParked, message: "no definition"},
 			decision{State: "A", Status: Parked, Due: "never", Reason: ReasonParked},
 		},
 	}

@@ -47,16 +47,16 @@ func (d *draft) move(to, reason string) (Transition, *snapshot) {
 	if st.Kind != definition.EndState && d.progress.Moves >= MaxTransitions {
 		return d.toFailure(d.def.OnFailure.To, codeLimit,
 			fmt.Sprintf("the instance has entered %d states, which is the limit; is there a cycle without a way out?", MaxTransitions),
-			d.State, ReasonFailed)
+			d.State)
 	}
 	if err := d.enter(st); err != nil {
-		return d.toFailure(d.def.OnFailure.To, codeExpression, err.Error(), to, ReasonFailed)
+		return d.toFailure(d.def.OnFailure.To, codeExpression, err.Error(), to)
 	}
 	return d.note(reason)
 }
 
 // toFailure ends the instance in a failed state and keeps the error.
-func (d *draft) toFailure(to, code, message, state, reason string) (Transition, *snapshot) {
+func (d *draft) toFailure(to, code, message, state string) (Transition, *snapshot) {
 	d.setError(code, message, state)
 	st := d.def.State(to)
 	if st == nil || st.Kind != definition.EndState {
@@ -65,7 +65,7 @@ func (d *draft) toFailure(to, code, message, state, reason string) (Transition, 
 	if err := d.enter(st); err != nil {
 		return d.park(fmt.Sprintf("cannot enter %s: %v; it was to end there because of %s: %s", to, err, code, message))
 	}
-	return d.note(reason)
+	return d.note(ReasonFailed)
 }
 
 // enter puts the instance into st: everything that is written in the
@@ -79,7 +79,7 @@ func (d *draft) enter(st *definition.State) error {
 		if vars, err = d.vars(now); err != nil {
 			return err
 		}
-		if !(st.Kind == definition.EndState && st.Failed) {
+		if st.Kind != definition.EndState || !st.Failed {
 			vars.Error = nil
 		}
 	}

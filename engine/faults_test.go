@@ -220,8 +220,10 @@ func TestStaleResultDoesNotOverwrite(t *testing.T) {
 		in := got.Instances[0]
 		in.State, in.Status, in.Step, in.LeaseUntil, in.LeaseOwner = "DONE", engine.Succeeded, "", time.Time{}, ""
 		in.DueAt, in.EndedAt = time.Time{}, w.clock.Now()
-		out, err := w.store.Commit(context.Background(), w.clock.Now(), []engine.Transition{{Instance: in, Token: "w2",
-			History: &engine.History{At: w.clock.Now(), From: "A", To: "DONE", Reason: engine.ReasonDone, Actor: "w2"}}})
+		out, err := w.store.Commit(context.Background(), w.clock.Now(), []engine.Transition{{
+			Instance: in, Token: "w2",
+			History: &engine.History{At: w.clock.Now(), From: "A", To: "DONE", Reason: engine.ReasonDone, Actor: "w2"},
+		}})
 		if err != nil || out[0].Result != engine.Done {
 			t.Fatal(out, err)
 		}

@@ -245,15 +245,13 @@ func TestBatchItemsFailAlone(t *testing.T) {
 		return results
 	}, engine.Handler{})
 	w.open(strings.Replace(outbox, "start: PENDING", "defaults: {retry: {max_attempts: 2, initial_delay: 1s}}\nstart: PENDING", 1))
-	put := func(id string) string {
+	put := func(id string) {
 		t.Helper()
 		in := fmt.Sprintf(`{"event_id":%q,"event_type":"T","key":"","payload":{}}`, id)
-		s, err := w.eng.Start(context.Background(), engine.StartRequest{Workflow: "outbox-delivery", Input: json.RawMessage(in)})
-		if err != nil {
+		if _, err := w.eng.Start(context.Background(), engine.StartRequest{Workflow: "outbox-delivery", Input: json.RawMessage(in)}); err != nil {
 			t.Fatal(err)
 		}
 		w.clock.Advance(1000) // so that they are claimed in this order
-		return s.Instance.ID
 	}
 	for _, id := range []string{"a", "b", "fails", "c", "z-missing"} {
 		put(id)

@@ -79,11 +79,7 @@ func (e *Engine) logCommit(ctx context.Context, tr Transition, out Outcome) {
 		if slices.Contains(taken, name) {
 			name = "label_" + name
 		}
-		attrs = append(attrs, slog.String(name, tr.Instance.Labels[label]))
+		attrs = append(attrs, slog.String(name, tr.Instance.Labels[label])) //nolint:sloglint // labels are the author's keys
 	}
 	e.cfg.Logger.LogAttrs(ctx, level, "transition", attrs...)
-}
-
-func (s *session) logError(text string, err error, attrs ...slog.Attr) {
-	s.e.cfg.Logger.LogAttrs(s.ctx, slog.LevelError, text, append(attrs, slog.Any(keyError, err))...)
 }

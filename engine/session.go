@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"log/slog"
 	"maps"
 	"sync"
 	"time"
@@ -13,8 +14,8 @@ import (
 type session struct {
 	e        *Engine
 	resident bool            // faults of the store are logged and survived
-	ctx      context.Context // of the caller
-	handlers context.Context // of the handlers: ends after ctx and the grace
+	ctx      context.Context //nolint:containedctx // a session is one call: of the caller
+	handlers context.Context //nolint:containedctx // ends after ctx and the grace
 	cancel   context.CancelCauseFunc
 	commits  chan *commitRequest
 	wake     chan struct{}    // an instance left, or something became due
@@ -287,7 +288,7 @@ func (s *session) extend(third time.Duration) {
 	defer cancel()
 	ok, err := s.e.cfg.Store.Extend(ctx, now.Add(s.e.cfg.Lease), leases)
 	if err != nil {
-		s.logError("extend leases failed", err)
+		s.e.cfg.Logger.LogAttrs(ctx, slog.LevelError, "leases not extended", slog.Any(keyError, err))
 		return
 	}
 	s.mu.Lock()

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 )
 
@@ -150,7 +151,7 @@ func (s *session) purge() {
 func (s *session) fault(err error) {
 	if s.resident {
 		if s.ctx.Err() == nil {
-			s.logError("tick failed", err)
+			s.e.cfg.Logger.LogAttrs(s.ctx, slog.LevelError, "tick failed", slog.Any(keyError, err))
 		}
 		return
 	}

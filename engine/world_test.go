@@ -68,9 +68,9 @@ states:
 `
 
 // newWorld opens an empty store. Register handlers, then call open.
-func newWorld(t testing.TB) *world {
-	t.Helper()
-	w := &world{t: t, clock: newClock(), path: filepath.Join(t.TempDir(), "pawl.db")}
+func newWorld(tb testing.TB) *world {
+	tb.Helper()
+	w := &world{t: tb, clock: newClock(), path: filepath.Join(tb.TempDir(), "pawl.db")}
 	w.store = w.openStore(sqlitestore.Options{Clock: w.clock.Now, Synchronous: "NORMAL"})
 	w.cfg = engine.Config{Clock: w.clock.Now, Worker: "w1", Logger: slog.New(slog.DiscardHandler)}
 	return w
@@ -103,10 +103,9 @@ func (w *world) logTo() {
 }
 
 // open opens the engine on the given workflows.
-func (w *world) open(sources ...string) *engine.Engine {
+func (w *world) open(sources ...string) {
 	w.t.Helper()
 	w.eng = w.openAs(w.cfg, sources...)
-	return w.eng
 }
 
 func (w *world) openAs(cfg engine.Config, sources ...string) *engine.Engine {
@@ -132,15 +131,15 @@ func (w *world) tryOpen(cfg engine.Config, sources ...string) (*engine.Engine, e
 	return engine.Open(context.Background(), cfg)
 }
 
-func mustParse(t testing.TB, src string) *definition.Definition {
-	t.Helper()
+func mustParse(tb testing.TB, src string) *definition.Definition {
+	tb.Helper()
 	name := "x"
 	if _, rest, ok := strings.Cut(src, "workflow: "); ok {
 		name, _, _ = strings.Cut(rest, "\n")
 	}
 	def, diags := definition.Parse(strings.TrimSpace(name)+".yaml", []byte(src))
 	if err := diags.Err(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return def
 }
@@ -249,13 +248,13 @@ func (w *world) story(id string) []string {
 	return out
 }
 
-func must[T any](t testing.TB) func(v T, err error) T {
+func must[T any](tb testing.TB) func(v T, err error) T {
+	tb.Helper()
 	return func(v T, err error) T {
-		t.Helper()
+		tb.Helper()
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		return v
 	}
 }
-

@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pawl-dev/pawl/engine"
@@ -66,15 +67,16 @@ func (s *Store) Claim(ctx context.Context, req engine.ClaimRequest) (engine.Clai
 	if !due || req.Limit <= 0 {
 		return out, nil
 	}
-	stmts, err := s.claimStmts(ctx, len(req.Steps))
-	if err != nil {
-		return engine.Claimed{}, fmt.Errorf("claim: %w", fail(ctx, err))
+	// The transaction cannot prepare it: it has the only connection.
+	for steps := range slices.Chunk(req.Steps, maxArms) {
+		if err := s.claims.prepare(ctx, s.writer, padded(len(steps)), claimSQL); err != nil {
+			return engine.Claimed{}, fmt.Errorf("claim: %w", fail(ctx, err))
+		}
 	}
 	var rows []*row
 	err = s.write(ctx, "claim", func(ctx context.Context, w *writer) error {
 		for steps := range slices.Chunk(req.Steps, maxArms) {
-			st := w.tx.StmtContext(ctx, stmts[padded(len(steps))])
-			if rows, err = lease(ctx, st, req, steps, rows); err != nil {
+			if rows, err = s.lease(ctx, w, req, steps, rows); err != nil {
 				return err
 			}
 		}
@@ -98,8 +100,7 @@ func (s *Store) Claim(ctx context.Context, req engine.ClaimRequest) (engine.Clai
 // look reports, by one read, whether a claim and a purge have something to do.
 func (s *Store) look(ctx context.Context, req engine.ClaimRequest) (due, expired bool, err error) {
 	n := padded(len(req.Steps))
-	st, err := s.looks.of(ctx, s.reader, n, lookSQL)
-	if err != nil {
+	if err := s.looks.prepare(ctx, s.reader, n, lookSQL); err != nil {
 		return false, false, err
 	}
 	args := make([]any, n+2)
@@ -111,39 +112,26 @@ func (s *Store) look(ctx context.Context, req engine.ClaimRequest) (due, expired
 	}
 	now := toMicro(req.Now)
 	args[n], args[n+1] = now, now
-	err = st.QueryRowContext(ctx, args...).Scan(&due, &expired)
+	err = s.looks.of(n).QueryRowContext(ctx, args...).Scan(&due, &expired)
 	return due, expired, err
 }
 
-// claimStmts prepares what a claim of that many steps needs: the transaction
-// itself cannot, since it has the only connection.
-func (s *Store) claimStmts(ctx context.Context, steps int) (map[int]*sql.Stmt, error) {
-	out := map[int]*sql.Stmt{}
-	for ; steps > 0; steps -= maxArms {
-		n := padded(min(steps, maxArms))
-		st, err := s.claims.of(ctx, s.writer, n, claimSQL)
-		if err != nil {
-			return nil, err
-		}
-		out[n] = st
-	}
-	return out, nil
-}
-
 // lease claims instances of the steps and appends their rows.
-func lease(
-	ctx context.Context, st *sql.Stmt, req engine.ClaimRequest, steps []engine.StepLimit, rows []*row,
+func (s *Store) lease(
+	ctx context.Context, w *writer, req engine.ClaimRequest, steps []engine.StepLimit, rows []*row,
 ) ([]*row, error) {
-	until, now := toMicro(req.Until), toMicro(req.Now)
-	args := append(make([]any, 0, 4+3*padded(len(steps))), until, req.Owner, until)
-	for i := range padded(len(steps)) {
+	until, now, arms := toMicro(req.Until), toMicro(req.Now), padded(len(steps))
+	args := append(make([]any, 0, 4+3*arms), until, req.Owner, until)
+	for i := range arms {
 		if i < len(steps) {
 			args = append(args, steps[i].Step, now, int64(max(steps[i].Limit, 0)))
 		} else {
 			args = append(args, "", now, int64(0))
 		}
 	}
-	found, err := st.QueryContext(ctx, append(args, int64(req.Limit-len(rows)))...)
+	args = append(args, int64(req.Limit-len(rows)))
+	st := kept{w.tx.StmtContext(ctx, s.claims.of(arms).Stmt)}
+	found, err := st.QueryContext(ctx, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -156,6 +144,38 @@ func lease(
 		rows = append(rows, r)
 	}
 	return rows, found.Err()
+}
+
+// sized are statements of one kind that differ by how many steps they name.
+// They stay prepared until the store is closed.
+type sized struct {
+	mu    sync.Mutex
+	stmts map[int]kept
+}
+
+// prepare makes the statement for n steps ready. If two calls do so at once
+// both statements are good, and one is kept.
+func (z *sized) prepare(ctx context.Context, db *sql.DB, n int, text func(n int) string) error {
+	if z.of(n).Stmt != nil {
+		return nil
+	}
+	st, err := keep(ctx, db, text(n))
+	if err != nil {
+		return err
+	}
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if z.stmts == nil {
+		z.stmts = map[int]kept{}
+	}
+	z.stmts[n] = st
+	return nil
+}
+
+func (z *sized) of(n int) kept {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	return z.stmts[n]
 }
 
 // Extend implements engine.Store.

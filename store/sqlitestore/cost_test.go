@@ -1,6 +1,7 @@
 package sqlitestore_test
 
 import (
+	"database/sql"
 	"os"
 	"path/filepath"
 	"slices"
@@ -98,24 +99,30 @@ func TestPlans(t *testing.T) {
 		for i := range args {
 			args[i] = 1
 		}
-		rows, err := plain.Query("EXPLAIN QUERY PLAN "+text, args...)
-		if err != nil {
-			t.Fatalf("explain %s: %v", text, err)
-		}
-		var plan []string
-		for rows.Next() {
-			var a, b, c int
-			var detail string
-			if err := rows.Scan(&a, &b, &c, &detail); err != nil {
-				t.Fatal(err)
-			}
-			plan = append(plan, detail)
-		}
-		if err := rows.Err(); err != nil {
+		checkPlan(t, text, explain(t, plain, text, args))
+	}
+}
+
+func explain(t *testing.T, db *sql.DB, text string, args []any) string {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+text, args...)
+	if err != nil {
+		t.Fatalf("explain %s: %v", text, err)
+	}
+	defer func() { _ = rows.Close() }()
+	var plan []string
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
 			t.Fatal(err)
 		}
-		checkPlan(t, text, strings.Join(plan, "\n"))
+		plan = append(plan, detail)
 	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(plan, "\n")
 }
 
 func checkPlan(t *testing.T, text, plan string) {
@@ -175,7 +182,9 @@ func exercise(t *testing.T, s *sqlitestore.Store) {
 	check(err)
 	for _, f := range []engine.Filter{
 		{},
-		{Status: engine.Running}, {Key: "k"}, {Workflow: "w", Key: "k", Status: engine.Running, State: "s"},
+		{Status: engine.Running},
+		{Key: "k"},
+		{Workflow: "w", Key: "k", Status: engine.Running, State: "s"},
 		{Labels: map[string]string{"a": "b"}, Status: engine.Failed},
 	} {
 		f.Limit = 5

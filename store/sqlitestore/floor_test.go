@@ -19,7 +19,7 @@ func BenchmarkFloor(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				f.sagas(b, i*batch)
 			}
-			perRow(b, 1)
+			perRow(b)
 		})
 	}
 }

@@ -186,10 +186,10 @@ func (w *writer) create(ctx context.Context, n engine.New, k kind) (engine.Start
 		in.State, string(in.Status), in.Step, toDue(in.DueAt),
 		toMicro(in.StartedAt), toMicro(in.EnteredAt), toMicro(in.UpdatedAt), toMicro(in.DeadlineAt), labels,
 		toBlob(in.With), toBlob(in.Data), toBlob(in.Input))
-	switch k {
-	case insertKeyed:
+	if k == insertKeyed {
 		w.args = append(w.args, in.Key, in.Workflow)
-	case insertFull:
+	}
+	if k == insertFull {
 		w.args = append(w.args, int64(in.Attempt), int64(in.Failures), toInt(in.Doubt),
 			in.LeaseOwner, toMicro(in.LeaseUntil), in.Code, in.Message, in.FailedState, in.Note,
 			toMicro(in.EndedAt), toMicro(in.ExpireAt), toBlob(in.Output))

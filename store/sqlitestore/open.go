@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"modernc.org/sqlite"
@@ -25,10 +24,10 @@ type Store struct {
 	busy   time.Duration
 	clock  func() time.Time
 
-	writes prepared  // on writer
-	claims sized     // claimSQL, on writer
-	load   *sql.Stmt // loadSQL, on reader
-	looks  sized     // lookSQL, on reader
+	writes prepared // on writer
+	claims sized    // claimSQL, on writer
+	load   kept     // loadSQL, on reader
+	looks  sized    // lookSQL, on reader
 }
 
 var _ engine.Store = (*Store)(nil)
@@ -128,7 +127,7 @@ func (s *Store) setUp(ctx context.Context, o Options) error {
 	if err := s.writes.prepare(ctx, s.writer); err != nil {
 		return fail(ctx, err)
 	}
-	if s.load, err = s.reader.PrepareContext(ctx, loadSQL); err != nil {
+	if s.load, err = keep(ctx, s.reader, loadSQL); err != nil {
 		return fail(ctx, err)
 	}
 	return nil
@@ -153,37 +152,4 @@ func (s *Store) DB() *sql.DB { return s.writer }
 // Now implements engine.Store.
 func (s *Store) Now(context.Context) (time.Time, error) {
 	return whole(s.clock()), nil
-}
-
-// sized are statements of one kind that differ by how many steps they ask for.
-type sized struct {
-	mu    sync.Mutex
-	stmts map[int]*sql.Stmt
-}
-
-// of returns the statement for n steps, prepared on db from text.
-func (z *sized) of(ctx context.Context, db *sql.DB, n int, text func(n int) string) (*sql.Stmt, error) {
-	if st := z.get(n); st != nil {
-		return st, nil
-	}
-	st, err := db.PrepareContext(ctx, text(n))
-	if err != nil {
-		return nil, err
-	}
-	z.mu.Lock()
-	defer z.mu.Unlock()
-	if z.stmts == nil {
-		z.stmts = map[int]*sql.Stmt{}
-	}
-	if first := z.stmts[n]; first != nil { // another call was faster
-		return first, st.Close()
-	}
-	z.stmts[n] = st
-	return st, nil
-}
-
-func (z *sized) get(n int) *sql.Stmt {
-	z.mu.Lock()
-	defer z.mu.Unlock()
-	return z.stmts[n]
 }

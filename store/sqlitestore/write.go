@@ -24,34 +24,38 @@ const (
 
 // sql returns the text of the statement.
 func (k kind) sql() string {
-	switch k {
-	case insertPlain:
-		return insertPlainSQL
-	case insertKeyed:
-		return insertKeyedSQL
-	case insertFull:
-		return insertFullSQL
-	case updateHot:
-		return updateHotSQL
-	case updateFull:
-		return updateFullSQL
-	case insertLine:
-		return insertLineSQL
-	default:
-		return insertLinesSQL()
-	}
+	return [kinds]string{
+		insertPlain: insertPlainSQL,
+		insertKeyed: insertKeyedSQL,
+		insertFull:  insertFullSQL,
+		updateHot:   updateHotSQL,
+		updateFull:  updateFullSQL,
+		insertLine:  insertLineSQL,
+		insertLines: insertLinesSQL(),
+	}[k]
+}
+
+// kept is a prepared statement that lives as long as what it was prepared on.
+type kept struct{ *sql.Stmt }
+
+// preparer is a database or a transaction.
+type preparer interface {
+	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
+}
+
+func keep(ctx context.Context, on preparer, text string) (kept, error) {
+	st, err := on.PrepareContext(ctx, text)
+	return kept{st}, err
 }
 
 // prepared are the statements by kind.
-type prepared [kinds]*sql.Stmt
+type prepared [kinds]kept
 
-func (p *prepared) prepare(ctx context.Context, db *sql.DB) error {
+func (p *prepared) prepare(ctx context.Context, db *sql.DB) (err error) {
 	for k := range kinds {
-		st, err := db.PrepareContext(ctx, k.sql())
-		if err != nil {
+		if p[k], err = keep(ctx, db, k.sql()); err != nil {
 			return err
 		}
-		p[k] = st
 	}
 	return nil
 }
@@ -65,27 +69,24 @@ type writer struct {
 	lines []any     // arguments of the lines of history that are not written yet
 }
 
-// stmt returns the statement of that kind for the transaction.
-func (w *writer) stmt(ctx context.Context, k kind) (*sql.Stmt, error) {
-	if w.bound[k] != nil {
-		return w.bound[k], nil
+// bind makes the statement of that kind ready for the transaction.
+func (w *writer) bind(ctx context.Context, k kind) (err error) {
+	switch {
+	case w.bound[k].Stmt != nil:
+	case w.ready != nil:
+		w.bound[k] = kept{w.tx.StmtContext(ctx, w.ready[k].Stmt)}
+	default:
+		w.bound[k], err = keep(ctx, w.tx, k.sql())
 	}
-	if w.ready != nil {
-		w.bound[k] = w.tx.StmtContext(ctx, w.ready[k])
-		return w.bound[k], nil
-	}
-	st, err := w.tx.PrepareContext(ctx, k.sql())
-	w.bound[k] = st
-	return st, err
+	return err
 }
 
 // run executes the statement of that kind and returns how many rows it wrote.
 func (w *writer) run(ctx context.Context, k kind, args []any) (int64, error) {
-	st, err := w.stmt(ctx, k)
-	if err != nil {
+	if err := w.bind(ctx, k); err != nil {
 		return 0, err
 	}
-	res, err := st.ExecContext(ctx, args...)
+	res, err := w.bound[k].ExecContext(ctx, args...)
 	if err != nil {
 		return 0, err
 	}
@@ -121,4 +122,3 @@ func (s *Store) write(ctx context.Context, what string, f func(ctx context.Conte
 	}
 	return nil
 }
-

@@ -15,6 +15,7 @@ func commitClauses() []clause {
 		{"Commit/StoresEveryField", commitFields},
 		{"Commit/NeverChangesTheStart", commitStart},
 		{"Commit/ClearsWhatIsNotSet", commitClears},
+		{"Commit/SuccessClearsTheError", commitSucceeds},
 		{"Commit/GivesTheLeaseBack", commitFrees},
 		{"Commit/KeepsALeaseThatIsSet", commitKeepsLease},
 		{"Commit/RunsOnWithoutAnotherClaim", commitChain},
@@ -80,6 +81,20 @@ func commitClears(t *testing.T, s engine.Store) {
 	if err != nil || len(got.Instances) > 0 || got.Expired {
 		t.Errorf("Claim = %+v, %v, want nothing due and nothing expired", got, err)
 	}
+}
+
+func commitSucceeds(t *testing.T, s engine.Store) {
+	mustCreate(t, s, job("x", func(in *engine.Instance) {
+		in.Attempt, in.Failures, in.Doubt = 3, 2, true
+		in.Code, in.Message, in.FailedState, in.Note = "code", "message", "a", "note"
+		in.Output = []byte(`{"o":1}`)
+	}))
+	tr := move(mustLoad(t, s, "x"), "b")
+	tr.Instance.Code, tr.Instance.Message, tr.Instance.FailedState, tr.Instance.Note = "", "", "", ""
+	tr.Instance.Output = nil
+	want := tr.Instance
+	want.Version = mustDo(t, s, engine.Done, tr).Version
+	wantSame(t, "the row", mustLoad(t, s, "x"), want)
 }
 
 func commitFrees(t *testing.T, s engine.Store) {

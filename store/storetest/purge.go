@@ -38,8 +38,8 @@ func purgeBounded(t *testing.T, s engine.Store) {
 	}
 	mustCreate(t, s, all...)
 	left := 25
-	for _, want := range []int{10, 10, 5, 0} {
-		if n := mustPurge(t, s, start, 10); n != want {
+	for _, want := range []int{12, 12, 1, 0} {
+		if n := mustPurge(t, s, start, 12); n != want {
 			t.Errorf("Purge = %d, want %d", n, want)
 		}
 		left -= want

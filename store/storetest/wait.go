@@ -23,9 +23,10 @@ func waitClauses() []clause {
 	}
 }
 
-// entering returns the transition of in to state, for which it needs the keys.
-func entering(in engine.Instance, state string, keys ...string) engine.Transition {
-	tr := move(in, state)
+// entering returns the transition of in to state b, for which it needs the
+// keys.
+func entering(in engine.Instance, keys ...string) engine.Transition {
+	tr := move(in, "b")
 	for _, k := range keys {
 		tr.Acquire = append(tr.Acquire, engine.Hold{Name: k})
 	}
@@ -34,7 +35,7 @@ func entering(in engine.Instance, state string, keys ...string) engine.Transitio
 
 func acquireFree(t *testing.T, s engine.Store) {
 	mustCreate(t, s, job("x"))
-	tr := entering(mustClaimOne(t, s, start, "w"), "b", "k")
+	tr := entering(mustClaimOne(t, s, start, "w"), "k")
 	tr.Instance.Attempt, tr.Instance.LeaseOwner, tr.Instance.LeaseUntil = 1, "w", start.Add(leaseTime)
 	mustDo(t, s, engine.Done, tr)
 	if in := mustLoad(t, s, "x"); in.Status != engine.Running || in.LeaseOwner != "w" {
@@ -47,7 +48,7 @@ func acquireFree(t *testing.T, s engine.Store) {
 func acquireHeld(t *testing.T, s engine.Store) {
 	mustCreate(t, s, needing("holder", "k"), job("x"))
 	got := mustClaim(t, s, claimAt(start, "w", "do.a"))
-	tr := entering(got[1], "b", "k")
+	tr := entering(got[1], "k")
 	tr.Instance.Attempt, tr.Instance.LeaseOwner, tr.Instance.LeaseUntil = 1, "w", start.Add(leaseTime)
 	tr.Instance.Failures, tr.Instance.DeadlineAt = 1, start.Add(time.Hour)
 	out := mustDo(t, s, engine.InLine, tr)
@@ -70,8 +71,8 @@ func acquireHeld(t *testing.T, s engine.Store) {
 
 func acquireAgain(t *testing.T, s engine.Store) {
 	mustCreate(t, s, needing("a", "k"), needing("b", "k"), needing("c", "k"))
-	mustDo(t, s, engine.Done, entering(mustLoad(t, s, "a"), "b", "k"))
-	tr := entering(mustLoad(t, s, "b"), "b", "k")
+	mustDo(t, s, engine.Done, entering(mustLoad(t, s, "a"), "k"))
+	tr := entering(mustLoad(t, s, "b"), "k")
 	if out := mustDo(t, s, engine.InLine, tr); out.By != "a" {
 		t.Errorf("Commit = %+v, want it behind a", out)
 	}
@@ -81,7 +82,7 @@ func acquireAgain(t *testing.T, s engine.Store) {
 
 func acquireAfterRelease(t *testing.T, s engine.Store) {
 	mustCreate(t, s, needing("a", "k"), needing("b", "k"))
-	tr := entering(mustLoad(t, s, "a"), "b", "k")
+	tr := entering(mustLoad(t, s, "a"), "k")
 	tr.Release = []string{"k"}
 	if out := mustDo(t, s, engine.InLine, tr); out.By != "b" || !out.Woken {
 		t.Errorf("Commit = %+v, want it behind b, which is woken", out)
@@ -93,7 +94,7 @@ func acquireAfterRelease(t *testing.T, s engine.Store) {
 
 func acquireLost(t *testing.T, s engine.Store) {
 	mustCreate(t, s, job("x"))
-	tr := entering(mustLoad(t, s, "x"), "b", "k")
+	tr := entering(mustLoad(t, s, "x"), "k")
 	tr.Instance.Version = 4
 	mustDo(t, s, engine.Lost, tr)
 	mustCreate(t, s, needing("y", "k"))
