@@ -15,7 +15,6 @@ func TestOutput(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
 	openScene(t, c)
-	c.write(t, "bad/broken.yaml", "pawl: 1\nworkflow: broken\nversion: 1\n")
 	c.write(t, "bad/unknown.yaml", strings.Replace(tiny, "test.work", "test.wrok", 1))
 	c.write(t, "input.json", `{"pr_id":"42","repo_id":"other"}`)
 	tests := []struct {
@@ -49,6 +48,7 @@ func TestOutput(t *testing.T) {
 
 		{"history", []string{"history", "pr-merge/42"}},
 		{"history_json", []string{"history", "pr-merge/43", "-o", "json"}},
+		{"history_new", []string{"history", "pr-merge/47"}},
 		{"history_missing", []string{"history", "pr-merge/99"}},
 
 		{"retry_dry_run", []string{"retry", "pr-merge/42", "--dry-run"}},
@@ -71,6 +71,8 @@ func TestOutput(t *testing.T) {
 		{"validate_ok_json", []string{"validate", "../workflows/outbox-delivery.yaml", "-o", "json"}},
 		{"validate_missing", []string{"validate", "DIR/none.yaml"}},
 		{"validate_unknown_step", []string{"validate", "DIR/bad/unknown.yaml"}},
+
+		{"validate_unknown_step_json", []string{"validate", "DIR/bad/unknown.yaml", "-o", "json"}},
 
 		{"migrate", []string{"migrate"}},
 		{"migrate_json", []string{"migrate", "-o", "json"}},

@@ -1,25 +1,12 @@
 package pawlcmd_test
 
 import (
-	"context"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/pawl-dev/pawl/internal/golden"
 )
-
-// git runs git in dir and returns what it says.
-func git(ctx context.Context, t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("git %s: %v", strings.Join(args, " "), err)
-	}
-	return strings.TrimSpace(string(out))
-}
 
 // TestDemo runs the demo and then looks at what it has left, as a user would.
 func TestDemo(t *testing.T) {
@@ -28,10 +15,10 @@ func TestDemo(t *testing.T) {
 	dir := filepath.Join(c.dir, "demo")
 	golden.Check(t, "testdata/demo.txt", []byte(c.must(t, "demo", "--dir", dir)))
 
-	if got := git(t.Context(), t, filepath.Join(dir, "repo.git"), "rev-list", "--merges", "--count", "main"); got != "2" {
+	if got := git(t, filepath.Join(dir, "repo.git"), "rev-list", "--merges", "--count", "main"); got != "2" {
 		t.Errorf("main has %s merge commits, want 2", got)
 	}
-	git(t.Context(), t, filepath.Join(dir, "repo.git"), "fsck", "--strict")
+	git(t, filepath.Join(dir, "repo.git"), "fsck", "--strict")
 
 	c.env["PAWL_STORE"] = "sqlite:" + filepath.Join(dir, "pawl.db")
 	states := map[string]int{}

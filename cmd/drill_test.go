@@ -119,7 +119,7 @@ func (w *world) spawn(t *testing.T) *process {
 	defer func() { _ = f.Close() }()
 	p := &process{logs: f.Name(), done: make(chan error, 1)}
 	p.cmd = exec.Command(exe, "run", "--every", "50ms", "--lease", w.lease)
-	p.cmd.Env = append(os.Environ(), beASubcommand+"=1", "GORACE=exitcode=66")
+	p.cmd.Env = append(environment("PAWL_"), beASubcommand+"=1", "GORACE=exitcode=66")
 	for name, value := range w.cli.env {
 		p.cmd.Env = append(p.cmd.Env, name+"="+value)
 	}

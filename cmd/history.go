@@ -96,6 +96,10 @@ func historyShape(id string, lines []engine.History) historyJSON {
 
 func (e *env) historyTable(in engine.Instance, lines []engine.History) error {
 	e.printf("%s  %s version %d, started %s\n", printable(in.ID), in.Workflow, in.DefVersion, clockText(in.StartedAt))
+	if len(lines) == 0 {
+		e.hintf("nothing has happened yet; it is in %s since its start", in.State)
+		return nil
+	}
 	t := table{head: []string{"TIME", "STATE", "REASON", "TRY", "TOOK", "ERROR"}}
 	day := in.StartedAt.UTC().Format(time.DateOnly)
 	for _, h := range lines {

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -68,7 +67,7 @@ func (w *world) makeRepo(t *testing.T, prs int) {
 	if err := os.MkdirAll(w.repo(), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	git(t.Context(), t, w.repo(), "init", "--quiet", "--bare", "--initial-branch=main")
+	git(t, w.repo(), "init", "--quiet", "--bare", "--initial-branch=main")
 	var b strings.Builder
 	commit := func(branch, file, from string) {
 		fmt.Fprintf(&b, "commit refs/heads/%s\ncommitter Ada <ada@localhost> 1767225600 +0000\ndata 0\n", branch)
@@ -82,13 +81,9 @@ func (w *world) makeRepo(t *testing.T, prs int) {
 	for i := range prs {
 		commit(fmt.Sprintf("pr%d", i+1), fmt.Sprintf("zebra%d", i+1), "refs/heads/main")
 	}
-	cmd := exec.CommandContext(t.Context(), "git", "-C", w.repo(), "fast-import", "--quiet", "--done")
-	cmd.Stdin = strings.NewReader(b.String() + "done\n")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("git fast-import: %v\n%s", err, out)
-	}
+	gitReads(t, w.repo(), b.String()+"done\n", "fast-import", "--quiet", "--done")
 	for i := range prs {
-		w.heads = append(w.heads, git(t.Context(), t, w.repo(), "rev-parse", fmt.Sprintf("refs/heads/pr%d", i+1)))
+		w.heads = append(w.heads, git(t, w.repo(), "rev-parse", fmt.Sprintf("refs/heads/pr%d", i+1)))
 	}
 }
 
@@ -232,13 +227,13 @@ func (w *world) checkStory(t *testing.T, in engine.Instance) {
 // checkRepo: main is a line of one merge for each pull request.
 func (w *world) checkRepo(t *testing.T) {
 	t.Helper()
-	ctx, n := t.Context(), len(w.heads)
-	merges := git(ctx, t, w.repo(), "rev-list", "--merges", "--count", "main")
-	line := git(ctx, t, w.repo(), "rev-list", "--first-parent", "--count", "main")
+	n := len(w.heads)
+	merges := git(t, w.repo(), "rev-list", "--merges", "--count", "main")
+	line := git(t, w.repo(), "rev-list", "--first-parent", "--count", "main")
 	if merges != fmt.Sprint(n) || line != fmt.Sprint(n+1) {
 		t.Errorf("main has %s merges in a line of %s commits, want %d in %d", merges, line, n, n+1)
 	}
-	parents := strings.Fields(git(ctx, t, w.repo(), "rev-list", "--merges", "--first-parent", "--no-commit-header", "--format=%P", "main"))
+	parents := strings.Fields(git(t, w.repo(), "rev-list", "--merges", "--first-parent", "--no-commit-header", "--format=%P", "main"))
 	for i, head := range w.heads {
 		found := 0
 		for j := 1; j < len(parents); j += 2 { // the second parents
@@ -250,7 +245,7 @@ func (w *world) checkRepo(t *testing.T) {
 			t.Errorf("pull request %d was merged %d times", i+1, found)
 		}
 	}
-	git(ctx, t, w.repo(), "fsck", "--strict")
+	git(t, w.repo(), "fsck", "--strict")
 }
 
 // checkNotices: one for each pull request.

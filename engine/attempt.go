@@ -17,7 +17,6 @@ import (
 const settle = time.Second
 
 var (
-	errTimeout = errors.New("the attempt timed out")
 	errGoexit  = errors.New("the handler ended its goroutine (runtime.Goexit)")
 	errNotDone = errors.New("verify says that nothing was done")
 )
@@ -154,6 +153,13 @@ func (s *session) verify(ctx context.Context, r *run, st *definition.State, h *h
 	return o, true
 }
 
+// timeoutError is the cause of a context that ended with the step's timeout.
+type timeoutError time.Duration
+
+func (t timeoutError) Error() string {
+	return fmt.Sprintf("the attempt timed out after %s", time.Duration(t))
+}
+
 // reply is what a call of a handler came to.
 type reply struct {
 	results []Result[json.RawMessage]
@@ -166,10 +172,12 @@ func (r reply) outcome(i int) outcome {
 	switch {
 	case r.ended != nil && errors.Is(r.ended, ErrShutdown):
 		return outcome{kind: outcomeReturned, began: true}
-	case r.ended != nil && errors.Is(r.ended, errTimeout):
-		return outcome{kind: outcomeFailed, began: true, code: codeTimeout, message: cleanText(r.ended.Error())}
 	case r.ended != nil:
-		return outcome{kind: outcomeFailed, began: true, code: codeUnknown, message: cleanText(r.ended.Error())}
+		code := codeUnknown
+		if _, ok := errors.AsType[timeoutError](r.ended); ok {
+			code = codeTimeout
+		}
+		return outcome{kind: outcomeFailed, began: true, code: code, message: cleanText(r.ended.Error())}
 	case r.panics != nil:
 		return outcome{kind: outcomeFailed, began: true, code: codePanic, message: cleanText(r.panics.Error())}
 	case i >= len(r.results):
@@ -190,7 +198,7 @@ func (r reply) outcome(i int) outcome {
 // comes after the end of the context is not taken: a handler that returns nil
 // because it was cancelled has not succeeded.
 func (s *session) invoke(ctx context.Context, timeout time.Duration, runs []*run, f func(context.Context) []Result[json.RawMessage]) reply {
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%w after %s", errTimeout, timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, timeoutError(timeout))
 	defer cancel()
 	ch := make(chan reply, 1)
 	go func() {

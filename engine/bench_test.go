@@ -125,17 +125,17 @@ func newFloor(b *testing.B, mode string) *floor {
 	}
 	prepare := func(text string) *sql.Stmt { return must[*sql.Stmt](b)(f.db.Prepare(text)) }
 	f.insert = prepare(`INSERT INTO instance (id, workflow, def_version, def_hash, ikey, run, key_freed, state, status, step,
-		version, seq, attempt, failures, doubt, due_at, was_due, lease_owner, lease_until, code, message, failed_state, note,
+		version, attempt, failures, doubt, due_at, was_due, lease_owner, lease_until, code, message, failed_state, note,
 		started_at, entered_at, updated_at, ended_at, deadline_at, expire_at, labels, with_input, data, output, input)
-		VALUES (?, 'four', 1, ?, ?, 1, 0, 'VALIDATING', 'running', 'noop', 1, 0, 0, 0, 0, ?, 0, '', 0, '', '', '', '',
+		VALUES (?, 'four', 1, ?, ?, 1, 0, 'VALIDATING', 'running', 'noop', 1, 0, 0, 0, ?, 0, '', 0, '', '', '', '',
 		?, ?, ?, 0, 0, 0, '', x'', ?, x'', ?)`)
-	f.update = prepare(`UPDATE instance SET version = version + 1, seq = seq + 1, state = ?, attempt = 1, due_at = ?,
+	f.update = prepare(`UPDATE instance SET version = version + 1, state = ?, attempt = 1, due_at = ?,
 		lease_owner = 'w1', lease_until = ?, entered_at = ?, updated_at = ?, data = ? WHERE id = ? AND version = ?`)
-	f.finish = prepare(`UPDATE instance SET version = version + 1, seq = seq + 1, state = ?, status = 'succeeded', step = '',
+	f.finish = prepare(`UPDATE instance SET version = version + 1, state = ?, status = 'succeeded', step = '',
 		due_at = ?, lease_owner = '', lease_until = 0, entered_at = ?, updated_at = ?, ended_at = ?, expire_at = ?, data = ?
 		WHERE id = ? AND version = ?`)
-	f.record = prepare(`INSERT INTO history (id, seq, version, in_line, token, at, from_state, to_state, reason, attempt,
-		code, message, failed_state, duration, actor) VALUES (?, ?, ?, 0, 'ABCDEFGH', ?, ?, ?, 'done', 1, '', '', '', 1, 'w1')`)
+	f.record = prepare(`INSERT INTO history (id, version, sub, in_line, token, at, from_state, to_state, reason, attempt,
+		code, message, failed_state, duration, actor) VALUES (?, ?, 0, 0, 'ABCDEFGH', ?, ?, ?, 'done', 1, '', '', '', 1, 'w1')`)
 	return f
 }
 
@@ -170,7 +170,7 @@ func (f *floor) commits(b *testing.B, turn, n int) {
 				} else {
 					f.exec(b, finish, states[s+1], now, now, now, now, now, f.data[s+1], id, s+1)
 				}
-				f.exec(b, record, id, s+1, s+2, now, state, states[s+1])
+				f.exec(b, record, id, s+2, now, state, states[s+1])
 			}
 		})
 	}

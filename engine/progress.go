@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strconv"
 	"time"
 
 	"github.com/pawl-dev/pawl/engine/definition"
@@ -92,5 +93,5 @@ func (s *snapshot) vars(now time.Time) (*definition.Vars, error) {
 // key is the idempotency key of the state's step: equal for all attempts and
 // operator retries of one visit.
 func (s *snapshot) key() string {
-	return fmt.Sprintf("%s/%s/%d", s.ID, s.State, s.progress.Visits[s.State])
+	return s.ID + "/" + s.State + "/" + strconv.Itoa(s.progress.Visits[s.State])
 }

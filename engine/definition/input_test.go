@@ -63,6 +63,7 @@ func TestReadInputErrors(t *testing.T) {
 			"input.extra.town is not known; known: city, zip\ninput.extra.city is missing; it must be string",
 		},
 		{"NoObject", `{"city": "Omsk"}`, `[]`, `input.extra must be object, not a list`},
+		{"TwiceWithQuotes", `"id": 1`, `"id": 1, "k\"": ":", "k\"": 2`, `input has the key "k\"" twice; remove one`},
 		{"Twice", `"id": 1`, `"id": 1, "id": 2`, `input has the key "id" twice; remove one`},
 		{"TwiceNested", `"city": "Omsk"`, `"city": "Omsk", "city": "Tver"`, `input has the key "city" twice; remove one`},
 		{

@@ -88,9 +88,6 @@ func (c *cursor) plain(r rune) position {
 	if (r == ' ' || r == '\n') && c.atEnd() && c.more() {
 		at := c.here()
 		c.newline()
-		for r == ' ' && c.atEnd() && c.more() {
-			c.newline()
-		}
 		return at
 	}
 	for c.atEnd() && c.more() && (c.col >= len(c.row) || c.row[c.col] != r) {

@@ -33,6 +33,7 @@ func TestValueJSON(t *testing.T) {
 		{"Text", `hello "you"`, `"hello \"you\""`},
 		{"TextKeepsAngleBrackets", `<a&b>`, `"<a&b>"`},
 		{"TextUnicode", `"ключ\n\u0001"`, `"ключ\n\u0001"`},
+		{"TextUnicodeKeepsAngleBrackets", `<ключ>`, `"<ключ>"`},
 		{"Empty", `''`, `""`},
 		{"Whole", `634866135153775564`, `634866135153775564`},
 		{"Fraction", `1.10`, `1.10`},
@@ -66,6 +67,7 @@ func TestValueJSON(t *testing.T) {
 			`{"a":[1,634866135153775564],"k":{"x":2,"y":1},"z":"Ann"}`,
 		},
 		{"MarkerAsText", `"${{ '${{ x' }}"`, `"${{ x"`},
+		{"QuoteInside", `${{ 'a\' }} ${{ b' }}`, `"a' }} ${{ b"`},
 		{"BracesInside", `"${{ {a: {b: 1}} }}"`, `{"a":{"b":1}}`},
 		{"Ternary", `"${{ input.express ? 'fast' : 'slow' }}"`, `"fast"`},
 	}

@@ -100,12 +100,16 @@ func (a *allowList) identifier(n *ast.IdentifierNode) {
 }
 
 func (a *allowList) member(n *ast.MemberNode) {
+	base := n.Node.Nature()
+	fixed := base.TypeData != nil && base.Strict && base.Kind == reflect.Map
 	name, ok := n.Property.(*ast.StringNode)
 	if !ok {
+		if fixed {
+			a.refuse(n.Property, RuleForbidden, "a computed field name cannot be checked; write the name itself")
+		}
 		return
 	}
-	base := n.Node.Nature()
-	if base.TypeData != nil && base.Strict && base.Kind == reflect.Map {
+	if fixed {
 		if _, ok := base.Fields[name.Value]; !ok {
 			a.unknown(name, Error{
 				Rule: RuleExpr, Message: "unknown field " + name.Value, Field: true,

@@ -195,6 +195,7 @@ func TestCompileErrors(t *testing.T) {
 		{"$env", expression.RuleForbidden, 0, "$env"},
 		{"$env.input", expression.RuleForbidden, 0, "$env"},
 		{"$env['input']", expression.RuleForbidden, 0, "$env"},
+		{"input[input.name]", expression.RuleForbidden, 12, "computed field name"},
 		{"b'x'", expression.RuleForbidden, 0, "byte strings"},
 		{"input.at.Unix()", expression.RuleForbidden, 9, "methods are not allowed"},
 		{"input.at.Unix", expression.RuleForbidden, 9, "methods are not allowed"},

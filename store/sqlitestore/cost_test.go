@@ -2,6 +2,7 @@ package sqlitestore_test
 
 import (
 	"database/sql"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -213,7 +214,12 @@ func TestKeptBytes(t *testing.T) {
 	const total = 30 * batch
 	var payload int
 	for from := 0; from < total; from += batch {
-		mustInsert(t, s, sagas(from))
+		in := sagas(from)
+		for i := range in { // scattered, so that pages are as full as they are in real life
+			in[i].Instance.Key = fmt.Sprintf("pr-%08x", uint32(from+i)*2654435761)
+			in[i].Instance.ID = engine.InstanceID("pr-merge", in[i].Instance.Key, 1)
+		}
+		mustInsert(t, s, in)
 		ins := claimBatch(t, s)
 		for _, to := range []string{"step1", "step2", "step3"} {
 			commitBatch(t, s, ins, to)

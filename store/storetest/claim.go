@@ -47,7 +47,8 @@ func claimDue(t *testing.T, s engine.Store) {
 func claimOldest(t *testing.T, s engine.Store) {
 	now := start.Add(time.Hour)
 	mustCreate(t, s,
-		job("c", dueAt(start.Add(3*time.Second)), atStep("do.b")), job("a", dueAt(start.Add(1*time.Second))),
+		job("c", dueAt(start.Add(3*time.Second)), atStep("do.b")),
+		job("a", dueAt(start.Add(1*time.Second)), atStep("do.b")),
 		job("d", dueAt(start.Add(4*time.Second))), job("b", dueAt(start.Add(2*time.Second))))
 	for _, want := range [][]string{{"a", "b"}, {"c", "d"}, nil} {
 		req := claimAt(now, "w", "do.a", "do.b")

@@ -310,21 +310,23 @@ func commitLateNote(t *testing.T, s engine.Store) {
 	late.LateNote = true
 	late.History.Code, late.History.Message = "code", "message"
 	mustDo(t, s, engine.Lost, late)
+	other := late
+	other.Token = "another late call"
+	mustDo(t, s, engine.Lost, other)
 	wantSame(t, "the row", mustLoad(t, s, "x"), fast)
 	mustDo(t, s, engine.Done, finish(fast))
 	mustDo(t, s, engine.Lost, late) // a repeat adds no line
 	lines := mustHistory(t, s, "x")
-	if len(lines) != 2 || lines[0].Seq != 1 || lines[1].Seq != 2 {
-		t.Fatalf("history = %+v, want the late line and the end", lines)
+	if len(lines) != 3 || lines[0].Seq != 1 || lines[2].Seq != 3 || lines[2].Reason != engine.ReasonDone {
+		t.Fatalf("history = %+v, want the two late lines and the end", lines)
 	}
 	got := lines[0]
 	if got.Reason != engine.ReasonLate || got.Actor != "w1" || got.From != "a" || got.To != "a" || got.Message != "message" {
 		t.Errorf("the late line = %+v, want reason %q of w1, leaving no state", got, engine.ReasonLate)
 	}
-	other := late
-	other.Token = "another late call"
+	other.Token = "a third late call"
 	mustDo(t, s, engine.Lost, other)
-	if lines := mustHistory(t, s, "x"); len(lines) != 3 || lines[2].Reason != engine.ReasonLate || lines[2].Seq != 3 {
+	if lines := mustHistory(t, s, "x"); len(lines) != 4 || lines[3].Reason != engine.ReasonLate || lines[3].Seq != 4 {
 		t.Errorf("history = %+v, want another late line at the end", lines)
 	}
 }

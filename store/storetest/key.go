@@ -11,6 +11,7 @@ func keyClauses() []clause {
 		{"Key/HeldKeyGivesItsHolder", keyHeld},
 		{"Key/FreedKeyGetsTheNextRun", keyFreed},
 		{"Key/SameKeyTwiceInOneCallIsOne", keyTwice},
+		{"Key/IsHeldWhenFormerRunsAreGone", keyFormerGone},
 		{"Key/WorkflowsHaveTheirOwn", keyPerWorkflow},
 		{"Key/IsHeldBeyondTheEndUnlessFreed", keyHeldByEnded},
 		{"Key/ReclaimTakesItAgain", keyReclaim},
@@ -61,6 +62,24 @@ func keyTwice(t *testing.T, s engine.Store) {
 	got = mustInsert(t, s, keyed("k"), keyed("k"))
 	if !got[0].Created || got[1].Created || got[1].Instance.ID != "flow/k~2" {
 		t.Errorf("Insert(k, k) of a freed key = %+v, want the second to find the first", got)
+	}
+}
+
+func keyFormerGone(t *testing.T, s engine.Store) {
+	mustCreate(t, s, keyed("k"))
+	tr := finish(mustLoad(t, s, "flow/k"))
+	tr.Free, tr.Instance.ExpireAt = true, start
+	mustDo(t, s, engine.Done, tr)
+	mustCreate(t, s, keyed("k"))
+	if n := mustPurge(t, s, start, 10); n != 1 {
+		t.Fatalf("Purge = %d, want the first run", n)
+	}
+	if got := mustInsert(t, s, keyed("k"))[0]; got.Created || got.Instance.ID != "flow/k~2" {
+		t.Errorf("Insert = %+v, want run 2, which holds the key", got)
+	}
+	mustFree(t, s, "flow/k~2")
+	if got := mustInsert(t, s, keyed("k"))[0]; !got.Created || got.Instance.ID != "flow/k~3" {
+		t.Errorf("Insert = %+v, want run 3", got)
 	}
 }
 
