@@ -123,7 +123,7 @@ func (s *scene) indexFailed(t *testing.T, id string) {
 		in.FailedState, in.Code, in.Message = "INDEXING", "timeout", "the attempt timed out after 45s"
 		in.EndedAt = at(3700)
 		in.With = json.RawMessage(`{"repo_id":"org/app","sha":"89abcdef0123456789abcdef0123456789abcdef"}`)
-		in.Data = json.RawMessage(`{"moves":4,"pivot":true,"with_of":"INDEXING","visits":{"INDEXING":1}}`) // as the engine writes it
+		in.Data = json.RawMessage(`{"moves":4,"pivot":true,"with_of":"INDEXING","visits":{"INDEXING":1},"outputs":{"MERGING":{"merge_sha":"8f14e45fceea167a5a36dedd4bea2543"}}}`) // as the engine writes it
 	})
 }
 

@@ -44,6 +44,9 @@ type instanceJSON struct {
 	Input  json.RawMessage   `json:"input,omitempty"`
 	With   json.RawMessage   `json:"with,omitempty"`
 	Output json.RawMessage   `json:"output,omitempty"`
+	// Outputs are what the completed states answered, by state. list leaves
+	// them out too.
+	Outputs map[string]json.RawMessage `json:"outputs,omitempty"`
 }
 
 // errorJSON is the last error of an instance.
@@ -66,6 +69,9 @@ func instanceShape(in engine.Instance, most int) instanceJSON {
 		DueAt: in.DueAt.UTC(), LeaseUntil: in.LeaseUntil.UTC(), DeadlineAt: in.DeadlineAt.UTC(),
 		EndedAt: in.EndedAt.UTC(), ExpireAt: in.ExpireAt.UTC(),
 		Labels: in.Labels, Input: in.Input, With: in.With, Output: in.Output,
+	}
+	if outputs, err := in.Outputs(); err == nil {
+		out.Outputs = outputs
 	}
 	if in.Code != "" {
 		out.Error = &errorJSON{Code: in.Code, Message: in.Message, State: errorState(in)}

@@ -136,8 +136,16 @@ func (e *env) showText(in engine.Instance, most int, plan *retryPlanJSON) error 
 	if in.Status != engine.Succeeded {
 		f.json("input of the step (with)", in.With)
 	}
+	outputs, err := in.Outputs()
+	if err != nil {
+		f.group("outputs")
+		f.add("error", err.Error())
+	}
+	for _, state := range slices.Sorted(maps.Keys(outputs)) {
+		f.json("output of "+state, outputs[state])
+	}
 	f.json("output", in.Output)
-	_, err := e.out.Write(f.b.Bytes())
+	_, err = e.out.Write(f.b.Bytes())
 	return err
 }
 

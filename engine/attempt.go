@@ -75,7 +75,7 @@ func (s *session) pin(r *run) (outcome, bool) {
 		var snap *snapshot
 		if snap, err = newSnapshot(in, def); err == nil {
 			r.snap = snap
-			return outcome{}, true
+			return s.canEmit(def)
 		}
 		err = fmt.Errorf("%w: %w", errDefinition, err)
 	}
@@ -84,6 +84,18 @@ func (s *session) pin(r *run) (outcome, bool) {
 	}
 	s.fault(fmt.Errorf("load the definition of %s: %w", in.ID, err))
 	return outcome{kind: outcomeReturned}, false
+}
+
+// canEmit keeps instances from running whose events could not be written:
+// another program may have what this one lacks, so they wait.
+func (s *session) canEmit(def *definition.Definition) (outcome, bool) {
+	if s.e.outbox != nil || !emits(def) {
+		return outcome{}, true
+	}
+	return outcome{
+		kind: outcomeWait, message: errNoOutbox.Error(),
+		verdict: Verdict{Wait: true, Definite: true, After: s.e.cfg.Lease},
+	}, false
 }
 
 // perform asks verify where an earlier attempt is in doubt, then calls the

@@ -146,8 +146,6 @@ func (s *session) committed(tr Transition, out Outcome) {
 		case tr.History == nil:
 		case tr.History.Reason == ReasonRetry || tr.History.Reason == ReasonDown:
 			r.Retried++
-		case tr.History.Reason == ReasonReturned:
-			r.Returned++
 		}
 		r.Committed++
 		switch in.Status {

@@ -19,7 +19,8 @@ type moment struct {
 	lease time.Time
 	// runs tells whether this worker has a handler for the step.
 	runs func(step string) bool
-	// outbox is the workflow that emitted events start; nil if nothing emits.
+	// outbox is the workflow that emitted events start; nil if this program
+	// does not have it, which then runs nothing that emits.
 	outbox *definition.Definition
 }
 

@@ -74,7 +74,7 @@ type Report struct {
 type Engine struct {
 	cfg    Config
 	defs   *definitions
-	outbox *definition.Definition // nil if nothing emits
+	outbox *definition.Definition // nil if this program does not have it
 	clock  *clock
 	token  string        // marks this engine's commits
 	steps  []string      // registered names, in order
@@ -97,9 +97,7 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 		steps: cfg.Handlers.names(),
 		woken: make(chan struct{}, 1),
 	}
-	if slices.ContainsFunc(cfg.Definitions, emits) {
-		e.outbox = e.defs.newest(cfg.Outbox)
-	}
+	e.outbox = e.defs.newest(cfg.Outbox)
 	now, err := cfg.Store.Now(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the clock of the store: %w", err)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -186,6 +187,9 @@ func (d *draft) release(match func(hold) bool) {
 func (d *draft) events(st *definition.State, visit int, vars *definition.Vars) ([]New, error) {
 	events := make([]New, 0, len(st.Emit))
 	for i, e := range st.Emit {
+		if d.m.outbox == nil {
+			return nil, errNoOutbox
+		}
 		key := ""
 		if e.Key != nil {
 			var err error
@@ -215,6 +219,10 @@ func (d *draft) events(st *definition.State, visit int, vars *definition.Vars) (
 	}
 	return events, nil
 }
+
+// errNoOutbox means that an instance emits events and this program does not
+// have the workflow that delivers them.
+var errNoOutbox = errors.New("it emits events, and the outbox workflow is not among the definitions of this program; add it")
 
 // outboxInput is the input of the outbox workflow.
 type outboxInput struct {

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl/engine"
 )
@@ -243,4 +246,50 @@ func TestStaleResultDoesNotOverwrite(t *testing.T) {
 	if len(story) != 2 || story[1] != "A>A late result ignored 1 failed" {
 		t.Errorf("story %q", story)
 	}
+}
+
+// Wherever a worker dies, before or after its commit is stored, no step is
+// skipped and the instance ends well. C11, S1: a state is left by the commit
+// that records its step, never before.
+func TestNoStepIsSkippedByACrash(t *testing.T) {
+	for _, after := range []bool{false, true} {
+		for point := range 3 {
+			t.Run(fmt.Sprintf("Commit%dStored%t", point, after), func(t *testing.T) {
+				w, f := newFaulty(t)
+				f.after = after
+				a, b := scripted(), scripted()
+				w.handle("h.a", a.run)
+				w.handle("h.b", b.run)
+				w.open(demo)
+				id := w.start("demo", "1")
+				// An error that is not repeated stands for the end of the
+				// process: the row is as the commit left it, lease and all.
+				f.fails["Commit"] = append(make([]error, point), engine.ErrSchema)
+				_, err := w.eng.Tick(context.Background(), time.Second)
+				if (err != nil) != (point < 2) {
+					t.Fatalf("tick: %v", err)
+				}
+				w.clock.Advance(20 * time.Second)
+				w.tick()
+				if in := w.load(id); in.State != "DONE" || a.count() < 1 || b.count() < 1 || a.count()+b.count() > 3 {
+					t.Errorf("state %s after %d and %d runs; want DONE, each at least once, one of them at most twice", in.State, a.count(), b.count())
+				}
+				if diff := cmp.Diff([]string{"A>B", "B>DONE"}, moves(w.story(id))); diff != "" {
+					t.Errorf("moves (-want +got):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+// moves leaves the from>to of the lines that leave a state.
+func moves(story []string) []string {
+	var out []string
+	for _, line := range story {
+		move, _, _ := strings.Cut(line, " ")
+		if from, to, _ := strings.Cut(move, ">"); from != to {
+			out = append(out, move)
+		}
+	}
+	return out
 }

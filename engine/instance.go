@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -68,6 +69,18 @@ type Instance struct {
 	With   json.RawMessage // input of the step of State, fixed on entry
 	Data   json.RawMessage // progress, opaque to stores
 	Output json.RawMessage // result of its end state
+}
+
+// Outputs returns what the steps of the completed states answered, by state.
+func (in Instance) Outputs() (map[string]json.RawMessage, error) {
+	var p progress
+	if len(in.Data) == 0 {
+		return nil, nil
+	}
+	if err := json.Unmarshal(in.Data, &p); err != nil {
+		return nil, fmt.Errorf("decode the data of %s: %w", in.ID, err)
+	}
+	return p.Outputs, nil
 }
 
 // Reasons of a [History] row.

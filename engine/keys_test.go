@@ -280,3 +280,31 @@ func TestBatchItemsFailAlone(t *testing.T) {
 	check("PUBLISHED", "d", "e")
 	check("FAILED", "panics")
 }
+
+// A program without the outbox workflow leaves what emits to others, and says
+// so, instead of losing the events or itself.
+func TestEmittingNeedsTheOutbox(t *testing.T) {
+	src := strings.Replace(demo, "DONE: {end: succeeded}", "DONE: {end: succeeded, emit: [{event: Done}]}", 1)
+	w := newWorld(t)
+	a := scripted()
+	w.handle("h.a", a.run)
+	w.handle("h.b", ok)
+	engine.RegisterBatch(&w.reg, "queue.publish", func(_ context.Context, calls []engine.Call[event]) []engine.Result[struct{}] {
+		return make([]engine.Result[struct{}], len(calls))
+	}, engine.Handler{})
+	if _, err := w.tryOpen(w.cfg, src); err == nil || !strings.Contains(err.Error(), "outbox-delivery") {
+		t.Fatalf("open without the outbox workflow: %v, want an error that names it", err)
+	}
+	w.open(src, outbox)
+	id := w.start("demo", "1")
+	lacking := w.openAs(w.cfg)
+	if _, err := lacking.Tick(context.Background(), 1e9); err != nil {
+		t.Errorf("tick of a program without the outbox: %v", err)
+	}
+	if in := w.load(id); a.count() != 0 || in.Attempt != 0 || !strings.Contains(in.Note, "outbox") {
+		t.Errorf("%d runs, attempt %d, note %q; want none, 0, the reason", a.count(), in.Attempt, in.Note)
+	}
+	if in := w.settle(id); in.State != "DONE" {
+		t.Errorf("with the outbox: %s", in.State)
+	}
+}

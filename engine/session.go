@@ -239,6 +239,9 @@ func (s *session) advance(r *run) {
 		tr, next := decide(r.snap, o, m)
 		tr.Token = s.e.token
 		res, ok := s.commit(r, tr)
+		if ok && o.kind == outcomeReturned && res.Result == Done {
+			s.count(func(r *Report) { r.Returned++ })
+		}
 		if !ok || res.Result != Done || next.LeaseUntil.IsZero() {
 			return
 		}

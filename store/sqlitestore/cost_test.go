@@ -211,7 +211,7 @@ func TestKeptBytes(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "pawl.db")
 	s := mustOpenFile(t, file, sqlitestore.Options{Synchronous: "NORMAL"})
-	const total = 30 * batch
+	const total = 10 * batch
 	var payload int
 	for from := 0; from < total; from += batch {
 		in := sagas(from)
