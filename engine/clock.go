@@ -31,8 +31,12 @@ func (c *clock) now() time.Time {
 func (c *clock) set(store time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.offset = store.Sub(c.local())
+	c.offset = offset(store, c.local())
 }
+
+// offset is rounded, so that a store on this machine, whose time is exact to
+// the microsecond only, has none.
+func offset(store, local time.Time) time.Duration { return store.Sub(local).Round(time.Millisecond) }
 
 // adjust takes over the store's time, which an answer brought that was asked
 // for at the local time asked. It returns [ErrClockSkew] if one of the clocks
@@ -43,16 +47,16 @@ func (c *clock) adjust(store, asked time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	local := c.local()
-	offset := store.Sub(local)
-	drift := (offset - c.offset).Abs()
+	after := offset(store, local)
+	drift := (after - c.offset).Abs()
 	if drift <= local.Sub(asked).Abs()+time.Millisecond {
 		return nil
 	}
 	before := c.offset
-	c.offset = offset
+	c.offset = after
 	if drift > c.most {
 		return fmt.Errorf("%w: the clocks of this machine and of the store moved by %s against each other (from %s to %s), more than a third of the lease; check time synchronisation",
-			ErrClockSkew, drift, before, offset)
+			ErrClockSkew, drift, before, after)
 	}
 	return nil
 }

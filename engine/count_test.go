@@ -74,7 +74,8 @@ func TestIdleTickIsOneRead(t *testing.T) {
 	idle("sleeping instances")
 }
 
-// A lone saga of four steps is one start, one claim and four commits.
+// A lone saga of four steps is one start, one claim and four commits, all in
+// one tick: it does not wait for a tick per step. S2.
 func TestLoneSagaIsSixCommits(t *testing.T) {
 	w, c := counted(t)
 	w.tick()

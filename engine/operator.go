@@ -58,7 +58,7 @@ func (e *Engine) Retry(ctx context.Context, id string, op Operator) (Retried, er
 	case InLine:
 		plan.QueuedBehind = out.By
 	case Taken:
-		return Retried{}, fmt.Errorf("retry %s: %w: its key is held by the newer instance %s", id, ErrConflict, out.By)
+		return Retried{}, fmt.Errorf("retry %s: %w: its key is held by %s", id, ErrConflict, out.By)
 	case Absent:
 		return Retried{}, fmt.Errorf("retry %s: %w", id, ErrNotFound)
 	default:

@@ -21,8 +21,8 @@ type Store interface {
 	Now(ctx context.Context) (time.Time, error)
 
 	// Insert starts instances, in one transaction. A key (of one workflow) is
-	// held by its newest instance until a transition frees it; a start under a
-	// held key creates nothing, and its Started has the holder. An id that is
+	// held by an instance until a transition of it frees the key; a start under
+	// a held key creates nothing, and its Started has the holder. An id that is
 	// taken gives the instance that has it.
 	Insert(ctx context.Context, now time.Time, in []New) ([]Started, error)
 
@@ -38,7 +38,8 @@ type Store interface {
 	Commit(ctx context.Context, now time.Time, tr []Transition) ([]Outcome, error)
 
 	// Extend sets the end of leases that are still held to until, in one
-	// statement, and reports for each whether it was.
+	// statement, and reports for each whether it was. A lease that is over and
+	// that nobody has claimed since is still held.
 	Extend(ctx context.Context, until time.Time, leases []Lease) ([]bool, error)
 
 	// Load returns the instance or ErrNotFound.
@@ -154,15 +155,17 @@ type Lease struct {
 type Transition struct {
 	// Instance is the row as it shall be, except Version, which the store
 	// counts on. Instance.Version is the version that the row must still have.
-	// Input, Labels, Key and StartedAt are never changed. A set LeaseUntil
-	// keeps the lease: the next attempt is counted already.
+	// Workflow, its definition, Key, Run, Input, Labels and StartedAt are never
+	// changed. A set LeaseUntil keeps the lease: the next attempt is counted
+	// already.
 	Instance Instance
 	// History is the line to write; its Seq is the store's to choose. A nil
-	// History writes none; a repeat of such a transition may be Lost.
+	// History writes none; a repeat of such a transition may be Lost. Where the
+	// result is Lost its line, if LateNote asks for it, goes from From to From.
 	History *History
 	// Token is kept with the line. A transition whose version is gone was
-	// applied before if the line of that version has the same token. No two
-	// callers use the same one.
+	// applied before if the line of that version has the same token and actor.
+	// It is never empty, and no two callers use the same one.
 	Token string
 	// Start are instances that begin in the same transaction.
 	Start []New
@@ -171,10 +174,10 @@ type Transition struct {
 	Release []string
 	// Acquire are the keys that the state needs. If one is not free, the
 	// instance is stored as Queued, without a lease and with Attempt 0, and
-	// is due at DeadlineAt.
+	// is due at DeadlineAt. Reject has no meaning here.
 	Acquire []Hold
 	// Free gives the instance key back, Reclaim takes it again. Reclaim fails
-	// with the result Taken if a newer instance has the key.
+	// with the result Taken if another instance has the key.
 	Free    bool
 	Reclaim bool
 	// LateNote writes a history line with ReasonLate if the result is Lost.
@@ -189,7 +192,7 @@ const (
 	Done   CommitResult = "done"   // stored
 	Lost   CommitResult = "lost"   // another write came first; nothing stored
 	InLine CommitResult = "queued" // stored, and waiting for a concurrency key
-	Taken  CommitResult = "taken"  // Reclaim: a newer instance holds the key
+	Taken  CommitResult = "taken"  // Reclaim: another instance holds the key
 	Absent CommitResult = "absent" // there is no such instance
 )
 
@@ -197,7 +200,7 @@ const (
 type Outcome struct {
 	Result  CommitResult
 	Version int64 // of the row after the transition, or as it is if Lost
-	// Woken says that other instances became due by it.
+	// Woken says that other instances became due by it, or may have.
 	Woken bool
 	// By is the holder of the key for InLine and Taken.
 	By string

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -40,9 +41,13 @@ WHERE n IN (SELECT n FROM (`
 	armSQL = `SELECT * FROM (SELECT n, due_at FROM instance
 	WHERE step = ? AND step <> '' AND due_at <= ? ORDER BY due_at LIMIT ?)`
 
+	// extendSQL takes the leases as a JSON list of [id, version] and returns
+	// the ids of those that are still held.
 	extendSQL = `
 UPDATE instance SET lease_until = ?, due_at = ?
-WHERE id = ? AND version = ? AND lease_until > 0`
+FROM (SELECT value ->> 0 AS id, value ->> 1 AS version FROM json_each(?)) AS held
+WHERE instance.id = held.id AND instance.version = held.version AND lease_until > 0
+RETURNING instance.id`
 )
 
 func lookSQL(n int) string {
@@ -183,26 +188,31 @@ func (s *Store) Extend(ctx context.Context, until time.Time, leases []engine.Lea
 	if len(leases) == 0 {
 		return nil, nil
 	}
+	list := make([][2]any, len(leases))
+	at := make(map[string]int, len(leases))
+	for i, l := range leases {
+		list[i], at[l.ID] = [2]any{l.ID, l.Version}, i
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		return nil, fmt.Errorf("extend: %w", err)
+	}
 	held := make([]bool, len(leases))
 	end := toMicro(until)
-	err := s.write(ctx, "extend", func(ctx context.Context, w *writer) error {
-		st, err := w.tx.PrepareContext(ctx, extendSQL)
+	err = s.write(ctx, "extend", func(ctx context.Context, w *writer) error {
+		found, err := w.tx.QueryContext(ctx, extendSQL, end, end, string(text))
 		if err != nil {
 			return err
 		}
-		defer func() { _ = st.Close() }()
-		for i, l := range leases {
-			res, err := st.ExecContext(ctx, end, end, l.ID, l.Version)
-			if err != nil {
+		defer func() { _ = found.Close() }() // its error is that of Err
+		for found.Next() {
+			var id string
+			if err := found.Scan(&id); err != nil {
 				return err
 			}
-			n, err := res.RowsAffected()
-			if err != nil {
-				return err
-			}
-			held[i] = n > 0
+			held[at[id]] = true
 		}
-		return nil
+		return found.Err()
 	})
 	if err != nil {
 		return nil, err
