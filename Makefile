@@ -80,7 +80,7 @@ stat: $(STAT) ## compare two outputs of `make bench`: make stat OLD=a.txt NEW=b.
 
 .PHONY: golden
 golden: ## rewrite the golden files; read the diff
-	$(GO) test ./engine/... ./cmd/... ./workflows/... -update
+	PAWL_UPDATE=1 $(GO) test ./...
 
 $(LINT):
 	GOBIN=$(TOOLS) GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINTVER)

@@ -34,11 +34,22 @@
 //	engine.Definite(err)          definite: nothing happened; another attempt may help
 //	engine.RetryAfter(err, d)     unknown outcome; the next attempt waits at least d
 //	engine.TargetDown(err)        the whole target is down, not this item
-//	engine.Wait(d)                not ready: ask again after d, at no cost of attempts
+//	engine.Wait(d, "CI runs")     not ready: ask again after d, at no cost of attempts
 //	any other error, a panic      unknown outcome: it may have happened
 //
-// An irreversible step whose outcome is unknown is not simply run again: if
-// [Verify] has registered a function for it, that is asked first.
+// ctx ends at the timeout of the step, when the lease is lost and at shutdown;
+// heed it, since what comes later is ignored. A step whose earlier attempt
+// ended unknown is not simply run again if [Verify] has registered a function
+// for it: that is asked first whether the work is done. A handler for which
+// ten items cost as much as one takes them together, by [RegisterBatch].
+//
+// # Running it
+//
+//	def, diags := definition.Parse("pr-merge.yaml", text) // diags.Err() says what is wrong, and where
+//	store, err := sqlitestore.Open(ctx, "pawl.db", sqlitestore.Options{})
+//	eng, err := engine.Open(ctx, engine.Config{Store: store, Handlers: &reg, Definitions: []*definition.Definition{def}})
+//	started, err := eng.Start(ctx, engine.StartRequest{Workflow: "pr-merge", Input: json})
+//	report, err := eng.Tick(ctx, 10*time.Second) // or eng.Run(ctx, 5*time.Second)
 //
 // # What lives here
 //

@@ -117,6 +117,7 @@ func TestParkedInstanceGoesOnAfterRetry(t *testing.T) {
 // version with another text is refused. C22.
 func TestInstancesStayOnTheirVersion(t *testing.T) {
 	w := newWorld(t)
+	w.cfg.Concurrency = 1 // ran needs no lock
 	var ran []string
 	for _, name := range []string{"h.a", "h.b", "h.x"} {
 		w.handle(name, func(context.Context, engine.Call[json.RawMessage]) error {

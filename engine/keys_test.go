@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -179,9 +180,12 @@ func TestEmittedEventsAreDelivered(t *testing.T) {
 	w := newWorld(t)
 	w.handle("h.a", ok)
 	w.handle("h.b", ok)
+	var mu sync.Mutex
 	var sizes []int
 	got := make(map[string]engine.Call[event])
 	engine.RegisterBatch(&w.reg, "queue.publish", func(_ context.Context, calls []engine.Call[event]) []engine.Result[struct{}] {
+		mu.Lock()
+		defer mu.Unlock()
 		sizes = append(sizes, len(calls))
 		for _, c := range calls {
 			got[c.In.EventID] = c

@@ -194,7 +194,7 @@ func (w *world) start(workflow, id string) string {
 // tick ticks once.
 func (w *world) tick() engine.Report {
 	w.t.Helper()
-	r, err := w.eng.Tick(context.Background(), 10*time.Second)
+	r, err := w.eng.Tick(context.Background(), 10*time.Minute)
 	if err != nil {
 		w.t.Fatal(err)
 	}
