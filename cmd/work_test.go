@@ -95,7 +95,7 @@ func TestProgramOfOneStep(t *testing.T) {
 	}
 }
 
-// TestOddIDs sends ids through start, list, show, history and retry.
+// TestOddIDs sends ids through start, list, show, history and retry. C19.
 func TestOddIDs(t *testing.T) {
 	t.Parallel()
 	broken := true

@@ -45,6 +45,7 @@ func TestGotchasAreErrors(t *testing.T) {
 		{"NullKey", replace("      v: x", "      ~: x"), "key-type"},
 		{"NullItem", replace("      v: x", "      v: [a, ~, b]"), "empty"},
 		{"FloatForWhole", replace("    next: DONE", "    retry: {max_attempts: 3.5}\n    next: DONE"), "type"},
+		{"NullAttempts", replace("    next: DONE", "    retry: {max_attempts: null}\n    next: DONE"), "empty"}, // C08
 		{"Octal", replace("    next: DONE", "    retry: {max_attempts: 010}\n    next: DONE"), "type"},
 		{"AliasBomb", bomb(), "yaml-alias"},
 		{"Brackets", strings.Repeat("[", 12000), "depth"},

@@ -89,7 +89,7 @@ const (
 )
 
 // Two processes start and finish instances in one file at once. Every start
-// succeeds, none is lost or done twice, and nobody hears of a locked file.
+// succeeds, none is lost or done twice, and nobody hears of a locked file. C14.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "pawl.db")

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-dev/pawl/store/sqlitestore"
 )
 
+// Six processes open an empty file at once: one version row, nobody fails. C16.
 func TestMigrateByManyProcesses(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "pawl.db")
@@ -48,7 +49,7 @@ func TestMigrateByManyHandles(t *testing.T) {
 }
 
 // A process is killed before each statement of the migration in turn. The next
-// one does the rest.
+// one does the rest. C16.
 func TestMigrateAfterAKilledOne(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= 20; n++ { // bounded
@@ -92,6 +93,7 @@ func TestMigrateAgainChangesNothing(t *testing.T) {
 	claimBatch(t, s)
 }
 
+// A program refuses tables that are newer than it knows, and says which. C16.
 func TestOpenOtherSchema(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

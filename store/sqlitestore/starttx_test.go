@@ -49,6 +49,7 @@ func wantPushes(t *testing.T, db *sql.DB, want int) {
 	}
 }
 
+// What is started in a transaction is there if that commits, and else not. C06.
 func TestStartTx(t *testing.T) {
 	t.Parallel()
 	for _, own := range []bool{false, true} {
