@@ -312,3 +312,79 @@ func TestEmittingNeedsTheOutbox(t *testing.T) {
 		t.Errorf("with the outbox: %s", in.State)
 	}
 }
+
+// A key of the whole workflow is held from start to end: instances of one key
+// run one after another, those of other keys beside them.
+func TestWorkflowKeyIsHeldFromStartToEnd(t *testing.T) {
+	w := newWorld(t)
+	var mu sync.Mutex
+	var inside, most int
+	var order []string
+	w.handle("h.a", func(_ context.Context, c engine.Call[json.RawMessage]) error {
+		mu.Lock()
+		defer mu.Unlock()
+		inside++
+		most = max(most, inside)
+		order = append(order, c.Instance)
+		return nil
+	})
+	w.handle("h.b", func(context.Context, engine.Call[json.RawMessage]) error {
+		mu.Lock()
+		defer mu.Unlock()
+		inside--
+		return nil
+	})
+	w.open(strings.Replace(demo, "on_failure:", "concurrency: {key: \"${{ 'all' }}\"}\non_failure:", 1))
+	var want []string
+	for i := range 5 {
+		want = append(want, w.start("demo", fmt.Sprint(i)))
+	}
+	if in := w.load("demo/1"); in.Status != engine.Queued || in.Attempt != 0 {
+		t.Errorf("the second one is %s with attempt %d, want queued and 0", in.Status, in.Attempt)
+	}
+	r := w.tick()
+	if r.Succeeded != 5 || most != 1 {
+		t.Errorf("%d ended, at most %d at once; want 5 and 1", r.Succeeded, most)
+	}
+	if diff := cmp.Diff(want, order); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+}
+
+// The second run of a key is an instance of its own: its id, the events of its
+// start and what its expressions see differ.
+func TestSecondRunOfAKeyHasItsOwnEvents(t *testing.T) {
+	src := strings.Replace(demo, "A: {step: h.a, next: B}", `A:
+    step: h.a
+    with: {me: "${{ instance.id }}"}
+    emit: [{event: Begun, key: "${{ instance.id }}"}]
+    next: B`, 1)
+	w := newWorld(t)
+	a := scripted(engine.Permanent(errBoom), nil)
+	w.handle("h.a", a.run)
+	w.handle("h.b", ok)
+	var mu sync.Mutex
+	events := make(map[string]string) // id -> key
+	engine.RegisterBatch(&w.reg, "queue.publish", func(_ context.Context, calls []engine.Call[event]) []engine.Result[struct{}] {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, c := range calls {
+			events[c.In.EventID] = c.In.Key
+		}
+		return make([]engine.Result[struct{}], len(calls))
+	}, engine.Handler{})
+	w.open(src, outbox)
+	w.settle(w.start("demo", "1"))
+	if in := w.settle(w.start("demo", "1")); in.ID != "demo/1~2" || in.Run != 2 {
+		t.Fatalf("the second run is %s, run %d", in.ID, in.Run)
+	}
+	w.tick()
+	if len(events) != 2 {
+		t.Errorf("events %v, want one of each run", events)
+	}
+	for i, id := range []string{"demo/1", "demo/1~2"} {
+		if got, want := string(a.calls[i].In), fmt.Sprintf(`{"me":%q}`, id); got != want {
+			t.Errorf("call %d got %s, want %s", i, got, want)
+		}
+	}
+}
