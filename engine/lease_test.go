@@ -378,6 +378,34 @@ func TestSlowHandlerHoldsNobodyBack(t *testing.T) {
 	})
 }
 
+// A target that is down is not tried again in the same tick, however long the
+// tick lasts because of others. C02.
+func TestDownTargetIsTriedOncePerTick(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newBubble(t)
+		var calls atomic.Int32
+		w.handle("h.a", func(_ context.Context, c engine.Call[json.RawMessage]) error {
+			if c.Instance == "demo/slow" {
+				time.Sleep(8 * time.Second)
+				return nil
+			}
+			return nil
+		})
+		w.handle("h.b", func(context.Context, engine.Call[json.RawMessage]) error {
+			calls.Add(1)
+			return engine.TargetDown(errBoom)
+		})
+		w.open(strings.Replace(demo, "timeout: 2s", "timeout: 1m", 1))
+		w.start("demo", "slow")
+		w.start("demo", "1")
+		w.start("demo", "2")
+		w.tick()
+		if n := calls.Load(); n < 1 || n > 2 {
+			t.Errorf("%d calls in one tick, want one, or two that began together", n)
+		}
+	})
+}
+
 // After the budget no step begins, and the instance is given back at once.
 func TestBudgetIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

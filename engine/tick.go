@@ -82,7 +82,9 @@ func (s *session) drain(tick <-chan time.Time) {
 		case <-soon:
 		case <-tick:
 			look = true
-			s.forgetDown()
+			if s.resident {
+				s.forgetDown()
+			}
 		case <-woken:
 			look = true
 		case <-s.over:
@@ -129,7 +131,7 @@ func (s *session) claim() bool {
 	if got.Expired {
 		s.purge()
 	}
-	return len(got.Instances) == free || got.Expired && len(got.Instances) > 0
+	return len(got.Instances) == free
 }
 
 // purge deletes one batch of what is past its retention.
