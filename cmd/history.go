@@ -45,15 +45,7 @@ func historyCommand(e *env) *cobra.Command {
 }
 
 func (e *env) history(ctx context.Context, id string) error {
-	s, err := e.look(ctx)
-	if err != nil {
-		return err
-	}
-	return s.with(func() error {
-		in, err := s.Load(ctx, id)
-		if err != nil {
-			return e.explain(id, err)
-		}
+	return e.lookAt(ctx, id, func(s *session, in engine.Instance) error {
 		lines, err := allHistory(ctx, s.Engine, id)
 		if err != nil {
 			return e.explain(id, err)

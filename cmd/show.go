@@ -40,15 +40,7 @@ func showCommand(e *env) *cobra.Command {
 }
 
 func (e *env) show(ctx context.Context, id string) error {
-	s, err := e.look(ctx)
-	if err != nil {
-		return err
-	}
-	return s.with(func() error {
-		in, err := s.Load(ctx, id)
-		if err != nil {
-			return e.explain(id, err)
-		}
+	return e.lookAt(ctx, id, func(s *session, in engine.Instance) error {
 		most := newLimits(s.store).of(ctx, in)
 		plan, err := retryPlan(ctx, s.Engine, in)
 		if err != nil {

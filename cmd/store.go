@@ -98,6 +98,21 @@ func (e *env) look(ctx context.Context) (*session, error) {
 	return s, nil
 }
 
+// lookAt opens the store for f and loads the instance that f is about.
+func (e *env) lookAt(ctx context.Context, id string, f func(s *session, in engine.Instance) error) error {
+	s, err := e.look(ctx)
+	if err != nil {
+		return err
+	}
+	return s.with(func() error {
+		in, err := s.Load(ctx, id)
+		if err != nil {
+			return e.explain(id, err)
+		}
+		return f(s, in)
+	})
+}
+
 // work opens the store, registers the handlers and loads the workflows. cfg
 // says the rest of the engine's configuration.
 func (e *env) work(ctx context.Context, cfg engine.Config) (*session, error) {
