@@ -47,9 +47,11 @@ func (s *session) commit(r *run, tr Transition) (Outcome, bool) {
 func (s *session) commitLoop() {
 	for first := range s.commits {
 		batch := s.gather([]*commitRequest{first})
-		// The commit before has just woken the instances that it was for. Let
-		// those go first that need no more than the processor.
-		for n := 0; n < len(batch) && len(batch) < commitBatch; {
+		// The commit before has just woken the instances that it was for. If
+		// less than half of all wait here, let those go first that need no
+		// more than the processor; else they run while this batch is written.
+		running, _ := s.load()
+		for n := 0; n < len(batch) && len(batch) < min(running/2, commitBatch); {
 			n = len(batch)
 			runtime.Gosched()
 			batch = s.gather(batch)
