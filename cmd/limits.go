@@ -11,12 +11,12 @@ import (
 // limits knows how many attempts the states of instances allow, by the
 // definitions that the instances are pinned to.
 type limits struct {
-	store  engine.DefinitionStore
+	eng    *engine.Engine
 	byHash map[string]*definition.Definition // nil if it cannot be read
 }
 
-func newLimits(store engine.DefinitionStore) *limits {
-	return &limits{store: store, byHash: make(map[string]*definition.Definition)}
+func newLimits(eng *engine.Engine) *limits {
+	return &limits{eng: eng, byHash: make(map[string]*definition.Definition)}
 }
 
 // of returns max_attempts of the instance's state, or of the one that failed.
@@ -25,9 +25,7 @@ func newLimits(store engine.DefinitionStore) *limits {
 func (l *limits) of(ctx context.Context, in engine.Instance) int {
 	def, ok := l.byHash[in.DefHash]
 	if !ok {
-		if stored, err := l.store.Definition(ctx, in.Workflow, in.DefHash); err == nil {
-			def, _ = definition.Parse(in.Workflow+".yaml", stored.Source)
-		}
+		def, _ = l.eng.Definition(ctx, in) // nil if it cannot be had
 		l.byHash[in.DefHash] = def
 	}
 	name := in.State

@@ -107,7 +107,7 @@ func (e *env) list(ctx context.Context, f engine.Filter, all bool) error {
 				break
 			}
 		}
-		lim := newLimits(s.store)
+		lim := newLimits(s.Engine)
 		if e.json() {
 			return e.print(listShape(ctx, found, next, lim))
 		}

@@ -41,7 +41,7 @@ func showCommand(e *env) *cobra.Command {
 
 func (e *env) show(ctx context.Context, id string) error {
 	return e.lookAt(ctx, id, func(s *session, in engine.Instance) error {
-		most := newLimits(s.store).of(ctx, in)
+		most := newLimits(s.Engine).of(ctx, in)
 		plan, err := retryPlan(ctx, s.Engine, in)
 		if err != nil {
 			return err

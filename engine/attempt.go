@@ -70,7 +70,7 @@ func (s *session) pin(r *run) (outcome, bool) {
 		return outcome{}, true
 	}
 	in := r.snap.Instance
-	def, err := s.e.defs.pinned(s.ctx, in.Workflow, in.DefVersion, in.DefHash)
+	def, err := s.e.Definition(s.ctx, in)
 	if err == nil {
 		var snap *snapshot
 		if snap, err = newSnapshot(in, def); err == nil {

@@ -95,7 +95,7 @@ func (d *draft) succeed(st *definition.State, o outcome) (Transition, *snapshot)
 	}
 	if next := d.def.State(to); next != nil && next.Kind == definition.EndState && next.Failed {
 		if len(st.Next) > 1 || d.progress.Error == nil {
-			d.setError(codeDeclined, fmt.Sprintf("%s answered %s, which leads to %s", st.Step, brief(o.out), to), st.Name)
+			d.setError(codeDeclined, fmt.Sprintf("%s succeeded, and its output leads to %s; see the output of %s", st.Step, to, st.Name), st.Name)
 		}
 	}
 	return d.move(to, ReasonDone)

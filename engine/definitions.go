@@ -72,13 +72,3 @@ func (d *definitions) pinned(ctx context.Context, workflow string, version int, 
 	d.mu.Unlock()
 	return def, nil
 }
-
-func newest(list []*definition.Definition, workflow string) *definition.Definition {
-	var best *definition.Definition
-	for _, d := range list {
-		if d.Workflow == workflow && (best == nil || best.Version < d.Version) {
-			best = d
-		}
-	}
-	return best
-}

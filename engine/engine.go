@@ -172,7 +172,7 @@ func (c Config) validateOutbox() error {
 	if !slices.ContainsFunc(c.Definitions, emits) {
 		return nil
 	}
-	outbox := newest(c.Definitions, c.Outbox)
+	outbox := newDefinitions(nil, c.Definitions).newest(c.Outbox)
 	if outbox == nil {
 		return fmt.Errorf("config: workflows emit events, but the outbox workflow %q is not among the definitions", c.Outbox)
 	}
@@ -211,6 +211,12 @@ func (e *Engine) nudge() {
 	case e.woken <- struct{}{}:
 	default:
 	}
+}
+
+// Definition returns the definition that the instance is pinned to, from this
+// program or from the store. An error says why it cannot be had.
+func (e *Engine) Definition(ctx context.Context, in Instance) (*definition.Definition, error) {
+	return e.defs.pinned(ctx, in.Workflow, in.DefVersion, in.DefHash)
 }
 
 // Load returns the instance or [ErrNotFound].

@@ -276,13 +276,15 @@ func (d *draft) note(reason string) (Transition, *snapshot) {
 	h := &History{
 		At: d.m.now, From: d.before.State, To: d.State, Reason: reason,
 		Attempt: d.before.Attempt, Duration: d.duration, Actor: d.m.worker,
-		Code: d.Code, Message: d.Message,
+	}
+	switch reason {
+	case ReasonWait, ReasonReturned, ReasonParked, ReasonOperator:
+		h.Message = d.Note // the row may still have the error of an attempt before
+	default:
+		h.Code, h.Message = d.Code, d.Message
 	}
 	if d.Status == Failed {
 		h.FailedState = d.FailedState
-	}
-	if d.Note != "" {
-		h.Message = d.Note
 	}
 	d.tr.History = h
 	d.tr.LateNote = true
@@ -307,13 +309,4 @@ func (d *draft) finish() (Transition, *snapshot) {
 	d.tr.Instance = d.Instance
 	next := d.snapshot
 	return d.tr, &next
-}
-
-// brief shows an output in an error text.
-func brief(out json.RawMessage) string {
-	const limit = 200
-	if len(out) <= limit {
-		return string(out)
-	}
-	return cleanText(string(out[:limit])) + "…"
 }

@@ -106,7 +106,7 @@ type History struct {
 	Reason      string
 	Attempt     int
 	Code        string
-	Message     string
+	Message     string // the error, or without a Code what people should know
 	FailedState string
 	Duration    time.Duration // of the attempt
 	Actor       string        // worker or operator

@@ -21,6 +21,7 @@ const (
 	keyBehind      = "queued_behind"
 	keyActor       = "actor"
 	keyError       = "error"
+	keyNote        = "note"
 )
 
 // logKeys are the keys of a transition record; a label with one of these names
@@ -29,7 +30,7 @@ func logKeys() []string {
 	return []string{
 		slog.TimeKey, slog.LevelKey, slog.MessageKey, slog.SourceKey,
 		keyWorkflow, keyInstance, keyFrom, keyTo, keyReason, keyAttempt, keyFailedState,
-		keyCode, keyDuration, keyBehind, keyActor, keyError,
+		keyCode, keyDuration, keyBehind, keyActor, keyError, keyNote,
 	}
 }
 
@@ -63,11 +64,11 @@ func (e *Engine) logCommit(ctx context.Context, tr Transition, out Outcome) {
 	if h.FailedState != "" {
 		attrs = append(attrs, slog.String(keyFailedState, h.FailedState))
 	}
-	if h.Code != "" {
-		attrs = append(attrs, slog.String(keyCode, h.Code))
-	}
-	if h.Message != "" {
-		attrs = append(attrs, slog.String(keyError, h.Message))
+	switch {
+	case h.Code != "":
+		attrs = append(attrs, slog.String(keyCode, h.Code), slog.String(keyError, h.Message))
+	case h.Message != "":
+		attrs = append(attrs, slog.String(keyNote, h.Message))
 	}
 	if out.Result == InLine {
 		attrs = append(attrs, slog.String(keyBehind, out.By))

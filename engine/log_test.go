@@ -26,7 +26,7 @@ func TestEveryTransitionIsLoggedOnce(t *testing.T) {
 	want := `level=WARN msg=transition workflow=demo instance=demo/42 from=A to=A reason=retry attempt=1 code=unknown error=boom actor=w1 pr_id=42 label_to=42
 level=INFO msg=transition workflow=demo instance=demo/42 from=A to=B reason=done attempt=2 actor=w1 pr_id=42 label_to=42
 level=WARN msg=transition workflow=demo instance=demo/42 from=B to=FAILED reason=failed attempt=1 failed_state=B code=failed error=boom actor=w1 pr_id=42 label_to=42
-level=INFO msg=transition workflow=demo instance=demo/42 from=FAILED to=B reason=operator attempt=1 error="disk is free again" actor=alice pr_id=42 label_to=42
+level=INFO msg=transition workflow=demo instance=demo/42 from=FAILED to=B reason=operator attempt=1 note="disk is free again" actor=alice pr_id=42 label_to=42
 level=INFO msg=transition workflow=demo instance=demo/42 from=B to=DONE reason=done attempt=1 actor=w1 pr_id=42 label_to=42
 `
 	if got := w.log.String(); got != want {
@@ -43,8 +43,14 @@ func TestPayloadsAreNotLogged(t *testing.T) {
 	w.logTo()
 	engine.Register(&w.reg, "h.a", func(context.Context, engine.Call[json.RawMessage]) (string, error) { return "secret-output", nil }, engine.Handler{})
 	w.handle("h.b", ok)
-	w.open(demo)
+	w.open(demo, strings.NewReplacer(
+		"workflow: demo", "workflow: declining",
+		"next: B}", "next: [{when: \"${{ output == 'green' }}\", to: B}, {to: FAILED}]}",
+	).Replace(demo))
 	w.settle(w.start("demo", "1"))
+	if in := w.settle(w.start("declining", "1")); in.Code != "declined" {
+		t.Errorf("setup: %s %s", in.State, in.Code)
+	}
 	if strings.Contains(w.log.String(), "secret") || !strings.Contains(w.log.String(), "msg=transition") {
 		t.Errorf("log: %s", w.log.String())
 	}

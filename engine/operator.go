@@ -78,7 +78,7 @@ func (e *Engine) planRetry(ctx context.Context, in Instance, op Operator) (Trans
 	if in.Status != Failed && in.Status != Parked {
 		return Transition{}, fmt.Errorf("%w: it has not failed: state %s, %s", ErrConflict, in.State, in.Status)
 	}
-	def, err := e.defs.pinned(ctx, in.Workflow, in.DefVersion, in.DefHash)
+	def, err := e.Definition(ctx, in)
 	if errors.Is(err, errDefinition) {
 		return Transition{}, fmt.Errorf("%w: %w", ErrConflict, err)
 	}

@@ -78,6 +78,10 @@ type handler struct {
 // Register binds name to f. A taken or empty name is not a panic: [Open]
 // reports it, together with every other mistake in the set-up.
 func Register[In, Out any](r *Registry, name string, f HandlerFunc[In, Out], h Handler) {
+	if f == nil {
+		r.fail("register %q: the handler is nil", name)
+		return
+	}
 	r.add(name, &handler{
 		Handler: h,
 		in:      reflect.TypeFor[In](),
@@ -99,6 +103,10 @@ func Register[In, Out any](r *Registry, name string, f HandlerFunc[In, Out], h H
 // RegisterBatch binds name to f, which states with batch: call for many
 // instances at once.
 func RegisterBatch[In, Out any](r *Registry, name string, f BatchFunc[In, Out], h Handler) {
+	if f == nil {
+		r.fail("register %q: the handler is nil", name)
+		return
+	}
 	r.add(name, &handler{
 		Handler: h,
 		in:      reflect.TypeFor[In](),
@@ -139,12 +147,16 @@ func RegisterBatch[In, Out any](r *Registry, name string, f BatchFunc[In, Out], 
 func Verify[In, Out any](r *Registry, name string, f VerifyFunc[In, Out]) {
 	h := r.handlers[name]
 	if h == nil {
-		r.errs = append(r.errs, fmt.Errorf("verify %q: register the step first", name))
+		r.fail("verify %q: register the step first", name)
+		return
+	}
+	if f == nil {
+		r.fail("verify %q: the function is nil", name)
 		return
 	}
 	if h.in != reflect.TypeFor[In]() || h.out != reflect.TypeFor[Out]() {
-		r.errs = append(r.errs, fmt.Errorf("verify %q: it takes %v and gives %v, the step %v and %v",
-			name, reflect.TypeFor[In](), reflect.TypeFor[Out](), h.in, h.out))
+		r.fail("verify %q: it takes %v and gives %v, the step %v and %v",
+			name, reflect.TypeFor[In](), reflect.TypeFor[Out](), h.in, h.out)
 		return
 	}
 	h.verify = func(ctx context.Context, raw Call[json.RawMessage]) (json.RawMessage, bool, error) {
@@ -180,15 +192,20 @@ func (r *Registry) Manifest() definition.Manifest {
 func (r *Registry) add(name string, h *handler) {
 	switch {
 	case name == "":
-		r.errs = append(r.errs, errors.New("register: a step needs a name"))
+		r.fail("register: a step needs a name")
 	case r.handlers[name] != nil:
-		r.errs = append(r.errs, fmt.Errorf("register %q: the name is taken", name))
+		r.fail("register %q: the name is taken", name)
 	default:
 		if r.handlers == nil {
 			r.handlers = make(map[string]*handler)
 		}
 		r.handlers[name] = h
 	}
+}
+
+// fail keeps a mistake for Open to report.
+func (r *Registry) fail(format string, args ...any) {
+	r.errs = append(r.errs, fmt.Errorf(format, args...))
 }
 
 // names returns the registered names in order.

@@ -237,6 +237,21 @@ func TestWaitCostsNoAttempt(t *testing.T) {
 	}
 }
 
+// A line about waiting says why it waits, not what went wrong before.
+func TestWaitLineHasNoOldError(t *testing.T) {
+	w := newWorld(t)
+	a := scripted(errBoom, engine.Wait(time.Second, "CI is pending"), nil)
+	w.handle("h.a", a.run)
+	w.handle("h.b", ok)
+	w.open(demo)
+	id := w.start("demo", "1")
+	w.settle(id)
+	want := []string{"A>A retry 1 unknown", "A>A wait 2", "A>B done 2", "B>DONE done 1"}
+	if diff := cmp.Diff(want, w.story(id)); diff != "" {
+		t.Errorf("story (-want +got):\n%s", diff)
+	}
+}
+
 // An operator's retry says which step will run, and changes nothing unless the
 // instance has failed. C12.
 func TestRetryOnlyOfWhatFailed(t *testing.T) {

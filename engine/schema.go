@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -13,22 +14,46 @@ import (
 // fields derives the schema of a handler's input or output from its Go struct,
 // by the names and rules of encoding/json. It returns nil for other types.
 func fields(t reflect.Type) []definition.Field {
+	if t = structOf(t); t == nil {
+		return nil
+	}
+	return schema{}.fields(t)
+}
+
+// structOf returns t, or what it points to, if that is a struct; else nil.
+func structOf(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	if t.Kind() != reflect.Struct {
 		return nil
 	}
+	return t
+}
+
+// schema are the structs that are being looked into: one that holds itself is
+// an object with any fields the second time.
+type schema []reflect.Type
+
+func (s schema) fields(t reflect.Type) []definition.Field {
+	if slices.Contains(s, t) {
+		return nil
+	}
+	s = append(slices.Clip(s), t)
 	list := []definition.Field{}
-	for _, f := range reflect.VisibleFields(t) {
+	for i := range t.NumField() {
+		f := t.Field(i)
 		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if !f.IsExported() || name == "-" || f.Anonymous && name == "" {
+		switch {
+		case f.Anonymous && name == "" && structOf(f.Type) != nil:
+			list = append(list, s.fields(structOf(f.Type))...)
 			continue
-		}
-		if name == "" {
+		case !f.IsExported() || name == "-" && opts == "":
+			continue
+		case name == "":
 			name = f.Name
 		}
-		typ := typeOf(f.Type)
+		typ := s.typeOf(f.Type)
 		omit := strings.Split(opts, ",")
 		typ.Optional = f.Type.Kind() == reflect.Pointer || slices.Contains(omit, "omitempty") || slices.Contains(omit, "omitzero")
 		list = append(list, definition.Field{Name: name, Type: typ})
@@ -36,16 +61,18 @@ func fields(t reflect.Type) []definition.Field {
 	return list
 }
 
-func typeOf(t reflect.Type) definition.Type {
-	switch t {
-	case reflect.TypeFor[json.RawMessage](), reflect.TypeFor[json.Number]():
-		return definition.Type{Kind: definition.Any}
-	case reflect.TypeFor[time.Time]():
+func (s schema) typeOf(t reflect.Type) definition.Type {
+	if t.Kind() == reflect.Pointer {
+		return s.typeOf(t.Elem())
+	}
+	switch own := reflect.PointerTo(t); {
+	case t == reflect.TypeFor[time.Time]():
 		return definition.Type{Kind: definition.Timestamp}
+	case own.Implements(reflect.TypeFor[json.Unmarshaler]()), own.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()),
+		t == reflect.TypeFor[json.Number]():
+		return definition.Type{Kind: definition.Any} // the type knows what it takes
 	}
 	switch t.Kind() {
-	case reflect.Pointer:
-		return typeOf(t.Elem())
 	case reflect.String:
 		return definition.Type{Kind: definition.String}
 	case reflect.Bool:
@@ -56,10 +83,13 @@ func typeOf(t reflect.Type) definition.Type {
 	case reflect.Float32, reflect.Float64:
 		return definition.Type{Kind: definition.Number}
 	case reflect.Slice, reflect.Array:
-		elem := typeOf(t.Elem())
+		if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 {
+			return definition.Type{Kind: definition.String} // base64
+		}
+		elem := s.typeOf(t.Elem())
 		return definition.Type{Kind: definition.List, Elem: &elem}
 	case reflect.Struct:
-		return definition.Type{Kind: definition.Object, Fields: fields(t)}
+		return definition.Type{Kind: definition.Object, Fields: s.fields(t)}
 	case reflect.Map:
 		return definition.Type{Kind: definition.Object}
 	default:
