@@ -121,7 +121,7 @@ func (s *session) perform(ctx context.Context, r *run, st *definition.State, h *
 	if snap.Failures >= st.Retry.MaxAttempts {
 		s.skip(r)
 		return outcome{
-			kind: outcomeFailed, code: codeUnknown, counted: true, settled: settled,
+			kind: outcomeFailed, code: definition.CodeUnknown, counted: true, settled: settled,
 			verdict: Verdict{Permanent: true, Definite: settled},
 			message: fmt.Sprintf("the worker was lost in attempt %d of %d of %s", snap.Failures, st.Retry.MaxAttempts, st.Step),
 		}
@@ -185,19 +185,19 @@ func (r reply) outcome(i int) outcome {
 	case r.ended != nil && errors.Is(r.ended, ErrShutdown):
 		return outcome{kind: outcomeReturned, began: true}
 	case r.ended != nil:
-		code := codeUnknown
+		code := definition.CodeUnknown
 		if _, ok := errors.AsType[timeoutError](r.ended); ok {
-			code = codeTimeout
+			code = definition.CodeTimeout
 		}
 		return outcome{kind: outcomeFailed, began: true, code: code, message: cleanText(r.ended.Error())}
 	case r.panics != nil:
-		return outcome{kind: outcomeFailed, began: true, code: codePanic, message: cleanText(r.panics.Error())}
+		return outcome{kind: outcomeFailed, began: true, code: definition.CodePanic, message: cleanText(r.panics.Error())}
 	case i >= len(r.results):
 		return failure(errors.New("the handler gave no result for this item"))
 	case r.results[i].Err != nil:
 		o := failure(r.results[i].Err)
-		if o.kind == outcomeFailed && o.verdict.Code != "" && reserved(o.code) {
-			o.code, o.message = codeFailed, fmt.Sprintf("the handler failed with the reserved code %q: %s", o.verdict.Code, o.message)
+		if o.kind == outcomeFailed && o.verdict.Code != "" && definition.ReservedCode(o.code) {
+			o.code, o.message = definition.CodeFailed, fmt.Sprintf("the handler failed with the reserved code %q: %s", o.verdict.Code, o.message)
 		}
 		return o
 	}

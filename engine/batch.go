@@ -78,7 +78,7 @@ func (s *session) inBatch(r *run, st *definition.State, h *handler, call Call[js
 		run: r, call: call, group: r.snap.DefHash + "/" + st.Name,
 		size: max(st.Batch, 1), timeout: st.Timeout, end: make(chan outcome, 1),
 	}
-	if r.snap.Code == codePanic {
+	if r.snap.Code == definition.CodePanic {
 		// It shared a call that panicked. Alone it harms nobody else.
 		item.size, item.group = 1, item.group+"/"+r.snap.ID
 	}

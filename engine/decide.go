@@ -77,7 +77,7 @@ func newDraft(s *snapshot, m moment) *draft {
 func (d *draft) succeed(st *definition.State, o outcome) (Transition, *snapshot) {
 	if len(o.out) > MaxPayload {
 		return d.fail(st, outcome{
-			kind: outcomeFailed, code: codeTooLarge, began: true, verdict: Verdict{Permanent: true},
+			kind: outcomeFailed, code: definition.CodeTooLarge, began: true, verdict: Verdict{Permanent: true},
 			message: fmt.Sprintf("the output of %s has %d bytes, the limit is %d; store it elsewhere and return its address",
 				st.Step, len(o.out), MaxPayload),
 		})
@@ -91,11 +91,11 @@ func (d *draft) succeed(st *definition.State, o outcome) (Transition, *snapshot)
 	d.Code, d.Message, d.Doubt = "", "", false
 	to, err := d.branch(st.Next, o.out)
 	if err != nil {
-		return d.toFailure(d.def.OnFailure.To, codeExpression, err.Error(), st.Name)
+		return d.toFailure(d.def.OnFailure.To, definition.CodeExpression, err.Error(), st.Name)
 	}
 	if next := d.def.State(to); next != nil && next.Kind == definition.EndState && next.Failed {
 		if len(st.Next) > 1 || d.progress.Error == nil {
-			d.setError(codeDeclined, fmt.Sprintf("%s succeeded, and its output leads to %s; see the output of %s", st.Step, to, st.Name), st.Name)
+			d.setError(definition.CodeDeclined, fmt.Sprintf("%s succeeded, and its output leads to %s; see the output of %s", st.Step, to, st.Name), st.Name)
 		}
 	}
 	return d.move(to, ReasonDone)
@@ -109,7 +109,7 @@ func (d *draft) fail(st *definition.State, o outcome) (Transition, *snapshot) {
 		d.Failures++
 	}
 	_, caught := st.Catch[o.code]
-	caught = caught && !reserved(o.code)
+	caught = caught && !definition.ReservedCode(o.code)
 	final := o.verdict.Permanent || caught || slices.Contains(st.Retry.Except, o.code)
 	if !final && (wait || d.Failures < st.Retry.MaxAttempts) {
 		return d.retry(st, o, wait)
@@ -119,15 +119,15 @@ func (d *draft) fail(st *definition.State, o outcome) (Transition, *snapshot) {
 	}
 	branches, ok := st.Catch[o.code]
 	if !ok {
-		branches, ok = st.Catch[codeAny]
+		branches, ok = st.Catch[definition.CodeAny]
 	}
-	if !ok || uncatchable(o.code) {
+	if !ok || definition.PastCatch(o.code) {
 		return d.toFailure(st.OnFailure.To, o.code, o.message, st.Name)
 	}
 	d.setError(o.code, o.message, st.Name)
 	to, err := d.branch(branches, nil)
 	if err != nil {
-		return d.toFailure(d.def.OnFailure.To, codeExpression, err.Error(), st.Name)
+		return d.toFailure(d.def.OnFailure.To, definition.CodeExpression, err.Error(), st.Name)
 	}
 	return d.move(to, ReasonCaught)
 }
@@ -182,7 +182,7 @@ func (d *draft) overdue(st *definition.State) (Transition, *snapshot) {
 	if d.Message != "" {
 		text += "; the last error was " + d.Code + ": " + d.Message
 	}
-	return d.toFailure(d.def.OnFailure.To, codeDeadline, cleanText(text), st.Name)
+	return d.toFailure(d.def.OnFailure.To, definition.CodeDeadline, cleanText(text), st.Name)
 }
 
 // park takes the instance out of the ticks' sight until an operator looks.
@@ -203,23 +203,4 @@ func (d *draft) notAfterDeadline(t time.Time) time.Time {
 func (d *draft) setError(code, message, state string) {
 	d.progress.Error = &definition.ErrorVars{Code: code, Message: message, State: state}
 	d.Code, d.Message = code, message
-}
-
-// reserved tells whether the engine gives the code, so that catching it does
-// not mean that the failure is definite.
-func reserved(code string) bool {
-	switch code {
-	case codeUnknown, codeTimeout, codePanic, codeFailed, codeAny:
-		return true
-	}
-	return uncatchable(code)
-}
-
-// uncatchable tells whether the code goes straight to on_failure:.
-func uncatchable(code string) bool {
-	switch code {
-	case codeDeadline, codeDeclined, codeExpression, codeTooLarge, codeLimit:
-		return true
-	}
-	return false
 }

@@ -62,8 +62,8 @@ func TestDecide(t *testing.T) {
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}
-	boom := outcome{kind: outcomeFailed, code: codeUnknown, message: "boom", began: true}
-	definite := outcome{kind: outcomeFailed, code: codeFailed, message: "no", began: true, verdict: Verdict{Definite: true}}
+	boom := outcome{kind: outcomeFailed, code: definition.CodeUnknown, message: "boom", began: true}
+	definite := outcome{kind: outcomeFailed, code: definition.CodeFailed, message: "no", began: true, verdict: Verdict{Definite: true}}
 	inB := func(in *Instance) {
 		in.State, in.Step = "B", "h.b"
 		in.Data = json.RawMessage(`{"moves":2,"visits":{"A":1,"B":1},"with_of":"B","holds":[{"state":"B","name":"w/B/1"}],"outputs":{"A":{"ok":true}}}`)
@@ -83,28 +83,28 @@ func TestDecide(t *testing.T) {
 		{
 			"GuardLeadsToAFailedEnd", nil,
 			outcome{kind: outcomeDone, out: json.RawMessage(`{"ok":false}`)},
-			decision{State: "FAILED", Status: Failed, Attempt: 1, Due: "never", Code: codeDeclined, FailedState: "A", Reason: ReasonDone, Free: true},
+			decision{State: "FAILED", Status: Failed, Attempt: 1, Due: "never", Code: definition.CodeDeclined, FailedState: "A", Reason: ReasonDone, Free: true},
 		},
 		{
 			"PlainErrorIsRetriedInDoubt", nil, boom,
-			decision{State: "A", Step: "h.a", Status: Running, Attempt: 1, Failures: 1, Doubt: true, Due: "10s", Code: codeUnknown, Reason: ReasonRetry},
+			decision{State: "A", Step: "h.a", Status: Running, Attempt: 1, Failures: 1, Doubt: true, Due: "10s", Code: definition.CodeUnknown, Reason: ReasonRetry},
 		},
 		{
 			"DefiniteErrorLeavesNoDoubt", nil, definite,
-			decision{State: "A", Step: "h.a", Status: Running, Attempt: 1, Failures: 1, Due: "10s", Code: codeFailed, Reason: ReasonRetry},
+			decision{State: "A", Step: "h.a", Status: Running, Attempt: 1, Failures: 1, Due: "10s", Code: definition.CodeFailed, Reason: ReasonRetry},
 		},
 		{
 			"DoubtStaysUntilItIsSettled", func(in *Instance) { in.Attempt, in.Failures, in.Doubt = 2, 1, true }, definite,
-			decision{State: "A", Step: "h.a", Status: Running, Attempt: 2, Failures: 2, Doubt: true, Due: "20s", Code: codeFailed, Reason: ReasonRetry},
+			decision{State: "A", Step: "h.a", Status: Running, Attempt: 2, Failures: 2, Doubt: true, Due: "20s", Code: definition.CodeFailed, Reason: ReasonRetry},
 		},
 		{
 			"VerifySettlesTheDoubt", func(in *Instance) { in.Attempt, in.Failures, in.Doubt = 2, 1, true },
-			outcome{kind: outcomeFailed, code: codeFailed, began: true, settled: true, verdict: Verdict{Definite: true}},
-			decision{State: "A", Step: "h.a", Status: Running, Attempt: 2, Failures: 2, Due: "20s", Code: codeFailed, Reason: ReasonRetry},
+			outcome{kind: outcomeFailed, code: definition.CodeFailed, began: true, settled: true, verdict: Verdict{Definite: true}},
+			decision{State: "A", Step: "h.a", Status: Running, Attempt: 2, Failures: 2, Due: "20s", Code: definition.CodeFailed, Reason: ReasonRetry},
 		},
 		{
 			"RetriesUsedUpGoToCatchAny", func(in *Instance) { in.Attempt, in.Failures = 3, 2 }, boom,
-			decision{State: "OTHER", Status: Failed, Attempt: 3, Failures: 3, Doubt: true, Due: "never", Code: codeUnknown, FailedState: "A", Reason: ReasonCaught, Free: true},
+			decision{State: "OTHER", Status: Failed, Attempt: 3, Failures: 3, Doubt: true, Due: "never", Code: definition.CodeUnknown, FailedState: "A", Reason: ReasonCaught, Free: true},
 		},
 		{
 			"CaughtCodeIsNotRetried", nil,
@@ -118,26 +118,26 @@ func TestDecide(t *testing.T) {
 		},
 		{
 			"IrreversibleUnknownPassesThePivot", func(in *Instance) { inB(in); in.Attempt, in.Failures = 3, 2 }, boom,
-			decision{State: "FAILED", Status: Failed, Attempt: 3, Failures: 3, Doubt: true, Due: "never", Code: codeUnknown, FailedState: "B", Reason: ReasonFailed, Pivot: true, Release: held},
+			decision{State: "FAILED", Status: Failed, Attempt: 3, Failures: 3, Doubt: true, Due: "never", Code: definition.CodeUnknown, FailedState: "B", Reason: ReasonFailed, Pivot: true, Release: held},
 		},
 		{
 			"IrreversibleDefiniteFailureDoesNot", func(in *Instance) { inB(in); in.Attempt, in.Failures = 3, 2 }, definite,
-			decision{State: "FAILED", Status: Failed, Attempt: 3, Failures: 3, Due: "never", Code: codeFailed, FailedState: "B", Reason: ReasonFailed, Release: held, Free: true},
+			decision{State: "FAILED", Status: Failed, Attempt: 3, Failures: 3, Due: "never", Code: definition.CodeFailed, FailedState: "B", Reason: ReasonFailed, Release: held, Free: true},
 		},
 		{
 			"OutageCountsNoFailure", func(in *Instance) { in.Attempt, in.Failures = 9, 2 },
-			outcome{kind: outcomeFailed, code: codeFailed, began: true, verdict: Verdict{Definite: true, TargetDown: true}},
-			decision{State: "A", Step: "h.a", Status: Running, Attempt: 9, Failures: 2, Due: "1m0s", Code: codeFailed, Reason: ReasonDown},
+			outcome{kind: outcomeFailed, code: definition.CodeFailed, began: true, verdict: Verdict{Definite: true, TargetDown: true}},
+			decision{State: "A", Step: "h.a", Status: Running, Attempt: 9, Failures: 2, Due: "1m0s", Code: definition.CodeFailed, Reason: ReasonDown},
 		},
 		{
 			"RetryAfterStretchesTheDelay", nil,
-			outcome{kind: outcomeFailed, code: codeUnknown, began: true, verdict: Verdict{After: 25 * time.Second}},
-			decision{State: "A", Step: "h.a", Status: Running, Attempt: 1, Failures: 1, Doubt: true, Due: "25s", Code: codeUnknown, Reason: ReasonRetry},
+			outcome{kind: outcomeFailed, code: definition.CodeUnknown, began: true, verdict: Verdict{After: 25 * time.Second}},
+			decision{State: "A", Step: "h.a", Status: Running, Attempt: 1, Failures: 1, Doubt: true, Due: "25s", Code: definition.CodeUnknown, Reason: ReasonRetry},
 		},
 		{
 			"NoRetryIsDueAfterTheDeadline", nil,
-			outcome{kind: outcomeFailed, code: codeUnknown, began: true, verdict: Verdict{After: 25 * time.Hour}},
-			decision{State: "A", Step: "h.a", Status: Running, Attempt: 1, Failures: 1, Doubt: true, Due: "59m0s", Code: codeUnknown, Reason: ReasonRetry},
+			outcome{kind: outcomeFailed, code: definition.CodeUnknown, began: true, verdict: Verdict{After: 25 * time.Hour}},
+			decision{State: "A", Step: "h.a", Status: Running, Attempt: 1, Failures: 1, Doubt: true, Due: "59m0s", Code: definition.CodeUnknown, Reason: ReasonRetry},
 		},
 		{
 			"WaitCostsNoAttempt", nil,
@@ -157,17 +157,17 @@ func TestDecide(t *testing.T) {
 		{
 			"DeadlineGoesToTheTopLevel", inB,
 			outcome{kind: outcomeDeadline},
-			decision{State: "FAILED", Status: Failed, Attempt: 1, Due: "never", Code: codeDeadline, FailedState: "B", Reason: ReasonFailed, Release: held, Free: true},
+			decision{State: "FAILED", Status: Failed, Attempt: 1, Due: "never", Code: definition.CodeDeadline, FailedState: "B", Reason: ReasonFailed, Release: held, Free: true},
 		},
 		{
 			"TooLargeOutputIsNotRetried", nil,
 			outcome{kind: outcomeDone, out: make(json.RawMessage, MaxPayload+1)},
-			decision{State: "FAILED", Status: Failed, Attempt: 1, Failures: 1, Doubt: true, Due: "never", Code: codeTooLarge, FailedState: "A", Reason: ReasonFailed, Free: true},
+			decision{State: "FAILED", Status: Failed, Attempt: 1, Failures: 1, Doubt: true, Due: "never", Code: definition.CodeTooLarge, FailedState: "A", Reason: ReasonFailed, Free: true},
 		},
 		{
 			"FaultyGuardIsNotCaught", nil,
 			outcome{kind: outcomeDone, out: json.RawMessage(`[]`)},
-			decision{State: "FAILED", Status: Failed, Attempt: 1, Due: "never", Code: codeExpression, FailedState: "A", Reason: ReasonFailed, Free: true},
+			decision{State: "FAILED", Status: Failed, Attempt: 1, Due: "never", Code: definition.CodeExpression, FailedState: "A", Reason: ReasonFailed, Free: true},
 		},
 		{
 			"Parked", nil,

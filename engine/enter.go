@@ -46,12 +46,12 @@ func (d *draft) move(to, reason string) (Transition, *snapshot) {
 		return d.park(fmt.Sprintf("state %s is not in the definition", to))
 	}
 	if st.Kind != definition.EndState && d.progress.Moves >= MaxTransitions {
-		return d.toFailure(d.def.OnFailure.To, codeLimit,
+		return d.toFailure(d.def.OnFailure.To, definition.CodeLimit,
 			fmt.Sprintf("the instance has entered %d states, which is the limit; is there a cycle without a way out?", MaxTransitions),
 			d.State)
 	}
 	if err := d.enter(st); err != nil {
-		return d.toFailure(d.def.OnFailure.To, codeExpression, err.Error(), to)
+		return d.toFailure(d.def.OnFailure.To, definition.CodeExpression, err.Error(), to)
 	}
 	return d.note(reason)
 }

@@ -105,7 +105,7 @@ func retryFailed(s *snapshot, reason string, m moment) (Transition, error) {
 	if st == nil || st.Kind != definition.StepState {
 		return Transition{}, fmt.Errorf("%w: there is no step to run again in state %q", ErrConflict, name)
 	}
-	if e := s.progress.Error; e != nil && e.Code == codeExpression && e.State == name && s.progress.WithOf == name {
+	if e := s.progress.Error; e != nil && e.Code == definition.CodeExpression && e.State == name && s.progress.WithOf == name {
 		return Transition{}, fmt.Errorf("%w: step %s has succeeded, but the way on from %s cannot be evaluated (%s); running it again cannot help", ErrConflict, st.Step, name, e.Message)
 	}
 	d := newDraft(s, m)

@@ -5,20 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-)
 
-// Error codes that the engine gives. Handlers may not use them.
-const (
-	codeUnknown    = "unknown"    // a plain error, a lost worker
-	codeTimeout    = "timeout"    // the attempt took longer than timeout:
-	codePanic      = "panic"      // the handler panicked
-	codeFailed     = "failed"     // a definite error without a code of its own
-	codeAny        = "any"        // in catch: every code
-	codeDeadline   = "deadline"   // the instance took longer than deadline:
-	codeDeclined   = "declined"   // a guard led to a failed end
-	codeExpression = "expression" // an expression of the definition failed
-	codeTooLarge   = "too_large"  // an output is over MaxPayload
-	codeLimit      = "limit"      // the instance entered MaxTransitions states
+	"github.com/pawl-dev/pawl/engine/definition"
 )
 
 // outcomeKind says what an attempt came to.
@@ -56,9 +44,9 @@ func failure(err error) outcome {
 	case v.Code != "":
 		o.code = v.Code
 	case v.Definite:
-		o.code = codeFailed
+		o.code = definition.CodeFailed
 	default:
-		o.code = codeUnknown
+		o.code = definition.CodeUnknown
 	}
 	return o
 }

@@ -41,8 +41,8 @@ func (s schema) fields(t reflect.Type) []definition.Field {
 	}
 	s = append(slices.Clip(s), t)
 	list := []definition.Field{}
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
+		f := f
 		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "" && structOf(f.Type) != nil:

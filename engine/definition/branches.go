@@ -1,23 +1,6 @@
 package definition
 
-import (
-	"slices"
-
-	"gopkg.in/yaml.v3"
-)
-
-// catchable are the codes that the engine itself gives to errors of steps.
-func catchable() []string { return []string{"timeout", "unknown", "panic", "any"} }
-
-// uncatchable are the codes of the engine that no catch: can name, and why.
-func uncatchable() map[string]string {
-	return map[string]string{
-		"deadline":   "it goes to the on_failure of the workflow",
-		"cancelled":  "it goes to the on_failure of the workflow",
-		"declined":   "it means that a guard led to a failed end",
-		"expression": "it means that an expression does not fit the data",
-	}
-}
+import "gopkg.in/yaml.v3"
 
 // state reads the name of a state; that it exists is checked later.
 func (p *parser) state(name string, n *yaml.Node) string {
@@ -95,10 +78,4 @@ func (p *parser) checkCode(c code) {
 	if why, ok := uncatchable()[c.name]; ok {
 		p.errorf(c.at, "catch-code", "code %q cannot be named here; %s", c.name, why)
 	}
-}
-
-// engineCode reports whether the engine itself gives this code.
-func engineCode(name string) bool {
-	_, un := uncatchable()[name]
-	return un || slices.Contains(catchable(), name)
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // Check holds d against the handlers of a program: steps that exist, codes
-// they declare, batch steps, inputs by name and type, outputs by name. A nil manifest means
-// that the handlers are not known, so there is nothing to check.
+// they declare, batch steps, inputs by name and type, outputs by name. A nil
+// manifest means that the handlers are not known, so there is nothing to check.
 func Check(d *Definition, m Manifest) Diagnostics {
 	if m == nil {
 		return nil
@@ -82,7 +82,7 @@ func (c *checker) output(ref outputRef) {
 // codes checks what catch: and retry.except of the state name.
 func (c *checker) codes(s *State, h HandlerInfo) {
 	for _, declared := range h.Codes {
-		if engineCode(declared) {
+		if ReservedCode(declared) {
 			c.errorf(s.parts["step"], "name-clash",
 				"%s is registered with the code %q, which is the engine's own; rename it", s.Step, declared)
 		}
