@@ -77,7 +77,6 @@ func (e *env) openExisting(ctx context.Context) (*sqlitestore.Store, error) {
 // session is an open store with an engine on it.
 type session struct {
 	*engine.Engine
-	store   *sqlitestore.Store
 	closers []func() error
 }
 
@@ -88,7 +87,7 @@ func (e *env) look(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{store: st, closers: []func() error{st.Close}}
+	s := &session{closers: []func() error{st.Close}}
 	s.Engine, err = engine.Open(ctx, engine.Config{
 		Store: st, Handlers: &engine.Registry{}, Logger: e.logger(quiet), Clock: e.opts.Clock,
 	})
@@ -124,7 +123,7 @@ func (e *env) work(ctx context.Context, cfg engine.Config) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{store: st, closers: []func() error{st.Close}}
+	s := &session{closers: []func() error{st.Close}}
 	q, err := storequeue.New(ctx, st.DB(), QueueName, storequeue.Options{Clock: e.opts.Clock})
 	if err != nil {
 		return nil, errors.Join(err, s.close())

@@ -42,13 +42,12 @@ func (s schema) fields(t reflect.Type) []definition.Field {
 	s = append(slices.Clip(s), t)
 	list := []definition.Field{}
 	for f := range t.Fields() {
-		f := f
 		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "" && structOf(f.Type) != nil:
 			list = append(list, s.fields(structOf(f.Type))...)
 			continue
-		case !f.IsExported() || name == "-" && opts == "":
+		case !f.IsExported() || f.Tag.Get("json") == "-":
 			continue
 		case name == "":
 			name = f.Name
