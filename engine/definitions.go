@@ -63,7 +63,7 @@ func (d *definitions) pinned(ctx context.Context, workflow string, version int, 
 	if err != nil {
 		return nil, err
 	}
-	def, diags := definition.Parse(workflow+".yaml", stored.Source)
+	def, diags := definition.ParseStored(workflow+".yaml", stored.Source)
 	if err := diags.Err(); err != nil {
 		return nil, fmt.Errorf("%w: version %d of %s cannot be read: %w", errDefinition, version, workflow, err)
 	}

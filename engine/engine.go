@@ -154,7 +154,7 @@ func (c Config) validate() error {
 	if c.Handlers == nil {
 		return errors.Join(append(errs, errors.New("config: Handlers is nil"))...)
 	}
-	errs = append(errs, c.Handlers.errs...)
+	errs = append(errs, c.Handlers.check())
 	manifest := c.Handlers.Manifest()
 	versions := make(map[string]*definition.Definition)
 	for _, d := range c.Definitions {

@@ -69,6 +69,7 @@ type Registry struct {
 // handler is a registered handler with its types erased.
 type handler struct {
 	Handler
+	undoes  string // the step that a compensation undoes
 	in, out reflect.Type
 	run     func(ctx context.Context, call Call[json.RawMessage]) (json.RawMessage, error)
 	batch   func(ctx context.Context, calls []Call[json.RawMessage]) []Result[json.RawMessage]
@@ -182,6 +183,7 @@ func (r *Registry) Manifest() definition.Manifest {
 			Codes:         h.Codes,
 			Batch:         h.batch != nil,
 			NotIdempotent: h.NotIdempotent,
+			Compensates:   h.undoes,
 			Input:         fields(h.in),
 			Output:        fields(h.out),
 		}

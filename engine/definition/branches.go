@@ -1,6 +1,11 @@
 package definition
 
-import "gopkg.in/yaml.v3"
+import (
+	"maps"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+)
 
 // state reads the name of a state; that it exists is checked later.
 func (p *parser) state(name string, n *yaml.Node) string {
@@ -67,11 +72,16 @@ func (p *parser) catch(s *draftState, n *yaml.Node) {
 	s.Catch = make(map[string][]Branch, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		p.codes = append(p.codes, code{key.Value, place(key)})
+		if s.Kind == StepState { // of an await see checkAwait
+			p.codes = append(p.codes, code{key.Value, place(key)})
+		}
 		s.parts["catch."+key.Value] = place(key)
 		s.Catch[key.Value] = p.branches(key.Value, value, afterError)
 	}
 }
+
+// sortedCodes returns the codes of a catch: in order.
+func sortedCodes(catch map[string][]Branch) []string { return slices.Sorted(maps.Keys(catch)) }
 
 // checkCode refuses the codes of the engine that cannot be caught.
 func (p *parser) checkCode(c code) {

@@ -17,7 +17,9 @@ const (
 	atStart      availability = iota // instance_key, labels, top concurrency.key
 	onEntry                          // with, state concurrency.key, emit, output
 	afterSuccess                     // guards of next
+	afterSignal                      // guards of await
 	afterError                       // guards of catch
+	undoing                          // with of compensate
 	intoFailure                      // emit and output of a failed end
 )
 
@@ -36,8 +38,8 @@ type outputRef struct {
 	at    []position
 }
 
-// environment returns the variables that are known in a place.
-func (p *parser) environment(where availability) *expression.Env {
+// environment returns the variables that are known in a place of the state.
+func (p *parser) environment(where availability, state *State) *expression.Env {
 	str := expression.Type{Kind: expression.String}
 	vars := map[string]expression.Type{
 		"input": {Kind: expression.Object, Fields: fieldTypes(p.def.Input)},
@@ -55,13 +57,23 @@ func (p *parser) environment(where availability) *expression.Env {
 	switch where {
 	case afterSuccess:
 		vars["output"] = expression.Type{}
-	case afterError, intoFailure:
+	case afterSignal:
+		vars["output"] = signalType(state)
+	case afterError, intoFailure, undoing:
 		vars["error"] = expression.Type{Kind: expression.Object, Fields: map[string]expression.Type{
 			"code": str, "message": str, "state": str,
 		}}
 	case atStart, onEntry:
 	}
 	return expression.NewEnv(vars)
+}
+
+// signalType is the output of an await.
+func signalType(s *State) expression.Type {
+	return expression.Type{Kind: expression.Object, Fields: map[string]expression.Type{
+		"signal":  {Kind: expression.String},
+		"payload": {Kind: expression.Object, Fields: fieldTypes(s.Payload)},
+	}}
 }
 
 func fieldTypes(fields []Field) map[string]expression.Type {
@@ -85,14 +97,20 @@ func exprType(t *Type) expression.Type {
 
 // compileAll is phase 6.
 func (p *parser) compileAll() {
-	envs := map[availability]*expression.Env{}
+	type scope struct {
+		place availability
+		state string
+	}
+	envs := map[scope]*expression.Env{}
 	for _, s := range p.exprs {
-		env := envs[s.want.place]
-		if env == nil {
-			env = p.environment(s.want.place)
-			envs[s.want.place] = env
+		in := scope{place: s.want.place}
+		if in.place == afterSignal {
+			in.state = s.state // each has a payload of its own
 		}
-		p.compile(s, env)
+		if envs[in] == nil {
+			envs[in] = p.environment(in.place, p.def.State(s.state))
+		}
+		p.compile(s, envs[in])
 	}
 }
 
@@ -108,6 +126,9 @@ func (p *parser) compile(s slot, env *expression.Env) {
 		return
 	}
 	e.prog = prog
+	if p.stored {
+		return
+	}
 	for _, ref := range prog.Refs() {
 		p.reference(s, ref)
 	}
@@ -121,6 +142,8 @@ func (p *parser) result(s slot, prog *expression.Program) {
 	case s.want.guard && kind != expression.Boolean && kind != expression.Any:
 		p.errorf(at, "guard-type", "%s must be boolean, but the expression is %s; compare it with something",
 			s.want.name, kind)
+	case s.want.kind != "" && kind != s.want.kind && kind != expression.Any:
+		p.errorf(at, "type-mismatch", "%s must be %s, but the expression is %s", s.want.name, s.want.kind, kind)
 	case s.want.text && kind != expression.String && kind != expression.Any:
 		p.errorf(at, "type-mismatch", "%s must be string, but the expression is %s; write string(…)", s.want.name, kind)
 	case s.want.guard:
@@ -141,6 +164,7 @@ func (p *parser) reference(s slot, ref expression.Ref) {
 	switch ref.Path[0] {
 	case "states":
 		p.stateReference(e, ref)
+		p.checkOrder(s, ref)
 		if len(ref.Path) > 3 {
 			p.outputReference(e, ref, ref.Path[1], 3)
 		}
@@ -169,9 +193,9 @@ func (p *parser) stateReference(e *exprValue, ref expression.Ref) {
 	switch s := p.def.State(name); {
 	case s == nil:
 		p.errorf(e.place(ref.At[1]), "unknown-state",
-			"there is no state %q; %s", name, mend(name, p.def.stateNames(StepState)))
-	case s.Kind == EndState:
-		p.errorf(e.place(ref.At[1]), "expr", "state %s is an end, so it has no output here; name a step", name)
+			"there is no state %q; %s", name, mend(name, p.def.stateNames(StepState, AwaitState)))
+	case s.Kind == EndState || s.Kind == WaitState:
+		p.errorf(e.place(ref.At[1]), "expr", "state %s is %s, so it has no output here; name a step", name, aKind(s.Kind))
 	case len(ref.Path) < 3:
 		p.errorf(e.place(ref.At[1]), "expr", "write states.%s.output", name)
 	case ref.Path[2] != "output":
@@ -180,10 +204,19 @@ func (p *parser) stateReference(e *exprValue, ref expression.Ref) {
 	}
 }
 
-func (d *Definition) stateNames(kind Kind) []string {
+func aKind(k Kind) string {
+	if k == EndState || k == AwaitState {
+		return "an " + string(k)
+	}
+	return "a " + string(k)
+}
+
+// stateNames returns the names of the states of these kinds, of all if none is
+// given.
+func (d *Definition) stateNames(of ...Kind) []string {
 	var names []string
 	for _, s := range d.States {
-		if kind == "" || s.Kind == kind {
+		if len(of) == 0 || slices.Contains(of, s.Kind) {
 			names = append(names, s.Name)
 		}
 	}

@@ -69,8 +69,10 @@ type Kind string
 
 // The kinds of states.
 const (
-	StepState Kind = "step"
-	EndState  Kind = "end"
+	StepState  Kind = "step"
+	WaitState  Kind = "wait"
+	AwaitState Kind = "await"
+	EndState   Kind = "end"
 )
 
 // State is a named place of an instance.
@@ -82,17 +84,28 @@ type State struct {
 	Meta        map[string]string
 	Emit        []Emit
 
+	// Of all but ends:
+	Next      []Branch            // after success; of an await see Signals
+	Catch     map[string][]Branch // of a step and, for timeout alone, of an await
+	OnFailure OnFailure           // the state's own or the workflow's
+
 	// Of a step:
 	Step         string
 	With         *Value // nil: the workflow's input
-	Next         []Branch
-	Catch        map[string][]Branch
 	Retry        Retry
-	Timeout      time.Duration
+	Timeout      time.Duration // of one attempt; of an await: of the wait, zero for none
 	Irreversible bool
-	Batch        int // 0: one at a time
+	AtMostOnce   bool // one attempt ever; Retry.MaxAttempts is 1 then
+	Batch        int  // 0: one at a time
 	Concurrency  *Concurrency
-	OnFailure    OnFailure // the state's own or the workflow's
+	Compensate   *Compensation // nil if the file has none
+
+	// Of a wait:
+	Wait *Wait
+
+	// Of an await:
+	Signals []Signal // in the order of the file
+	Payload []Field  // what a signal carries; nil: nothing
 
 	// Of an end:
 	Failed bool   // end: failed; otherwise succeeded
@@ -125,6 +138,31 @@ type Retry struct {
 	Except       []string
 	CountOutage  bool // outage: count; otherwise wait
 }
+
+// Compensation is how the effect of a state is undone.
+type Compensation struct {
+	None    bool   // compensate: none, there is nothing to undo; the rest is not set then
+	Step    string // handler
+	With    *Value // nil: the handler gets the recorded input and output
+	Retry   Retry
+	Timeout time.Duration
+}
+
+// Wait says until when a state waits. Exactly one of its fields is set.
+type Wait struct {
+	For   *Value // a duration, from the entry on; see [Value.Duration]
+	Until *Value // a timestamp; see [Value.Time]
+}
+
+// Signal is what an await waits for, and where it leads.
+type Signal struct {
+	Name string
+	Next []Branch
+}
+
+// Undoes reports whether entering the state and failing later may call a
+// compensation.
+func (s *State) Undoes() bool { return s.Compensate != nil && !s.Compensate.None }
 
 // TypeKind is the name of a type of the language.
 type TypeKind string

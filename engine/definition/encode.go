@@ -115,7 +115,7 @@ func goType(v any) string {
 	case time.Time:
 		return "timestamp"
 	case time.Duration:
-		return "duration"
+		return "the duration " + expression.FormatDuration(v)
 	case []any:
 		return "a list"
 	case map[string]any:

@@ -45,7 +45,6 @@ type field[T any] struct {
 	name     string
 	kinds    kinds // of states that have it; outside of states zero
 	required kinds // of states that need it; outside of states anyKind if needed
-	later    bool  // of the language, but not of this release
 	read     func(p *parser, t *T, n *yaml.Node)
 }
 
@@ -94,8 +93,8 @@ func synonyms() map[string]string {
 	}
 }
 
-// readFields reads the fields of a block by its table: unknown fields, missing
-// ones and those of later releases are reported, the others are read.
+// readFields reads the fields of a block by its table: unknown fields and missing
+// ones are reported, the others are read.
 func readFields[T any](p *parser, b block, table []field[T], t *T) {
 	if b.node.Kind != yaml.MappingNode {
 		p.errorf(place(b.node), "type", "%s must be a map, not %s", b.name, describe(b.node))
@@ -112,8 +111,6 @@ func readFields[T any](p *parser, b block, table []field[T], t *T) {
 		case b.kind != 0 && table[at].kinds&b.kind == 0:
 			p.errorf(place(key), "unknown-field", "unknown field %q%s; only these states have it: %s",
 				key.Value, b.in(), table[at].kinds)
-		case table[at].later:
-			p.notYet(place(key), key.Value)
 		default:
 			table[at].read(p, t, value)
 		}
@@ -123,7 +120,7 @@ func readFields[T any](p *parser, b block, table []field[T], t *T) {
 		if kind == 0 {
 			kind = anyKind
 		}
-		if f.required&kind == kind && !f.later && !seen[f.name] {
+		if f.required&kind == kind && !seen[f.name] {
 			p.missing(b, f.name)
 		}
 	}
@@ -131,10 +128,6 @@ func readFields[T any](p *parser, b block, table []field[T], t *T) {
 
 func (p *parser) missing(b block, name string) {
 	p.errorf(b.at, "missing-field", "%s needs the field %q; add it", b.title(), name)
-}
-
-func (p *parser) notYet(at position, name string) {
-	p.errorf(at, "not-yet", "%q is part of the language but not of this release; remove it or use a later release", name)
 }
 
 func unknownField[T any](p *parser, b block, table []field[T], key *yaml.Node) {

@@ -1,21 +1,21 @@
 package definition
 
-import (
-	"maps"
-	"slices"
-)
-
 // edges returns the states that s leads to: on success, and by errors.
 func edges(s *State) (success, failure []string) {
 	for _, b := range s.Next {
 		success = append(success, b.To)
 	}
-	for _, code := range slices.Sorted(maps.Keys(s.Catch)) {
+	for _, sig := range s.Signals {
+		for _, b := range sig.Next {
+			success = append(success, b.To)
+		}
+	}
+	for _, code := range sortedCodes(s.Catch) {
 		for _, b := range s.Catch[code] {
 			failure = append(failure, b.To)
 		}
 	}
-	if s.Kind == StepState {
+	if s.OnFailure.To != "" {
 		failure = append(failure, s.OnFailure.To)
 	}
 	return success, failure
@@ -88,16 +88,3 @@ func (d *Definition) endsFrom(s *State) bool {
 	return false
 }
 
-// checkPolicy is phase 5, as far as this release has policies.
-func (p *parser) checkPolicy() {
-	if p.def.InstanceKey != nil {
-		return
-	}
-	for _, s := range p.def.States {
-		if s.Irreversible {
-			p.warnf(s.at, "start-unkeyed",
-				"this workflow has an irreversible state but no instance_key, so two starts run it twice; add instance_key:")
-			return
-		}
-	}
-}

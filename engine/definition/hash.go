@@ -100,16 +100,43 @@ func (s *State) canonical() canonical {
 	for code, branches := range s.Catch {
 		catch[code] = canonicalBranches(branches)
 	}
-	r := s.Retry
-	except := slices.Sorted(slices.Values(r.Except))
-	c["step"], c["with"] = s.Step, s.With.canonical()
-	c["next"], c["catch"] = canonicalBranches(s.Next), catch
-	c["retry"] = fmt.Sprint(
-		r.MaxAttempts, r.InitialDelay, r.Backoff, r.MaxDelay, r.Jitter, r.CountOutage, strings.Join(except, ","))
-	c["timeout"], c["irreversible"], c["batch"] = s.Timeout, s.Irreversible, s.Batch
-	c["concurrency"] = canonicalConcurrency(s.Concurrency)
+	c["next"], c["catch"], c["timeout"] = canonicalBranches(s.Next), catch, s.Timeout
 	c["on_failure"] = []string{string(s.OnFailure.Policy), s.OnFailure.To}
+	switch s.Kind {
+	case StepState:
+		c["step"], c["with"] = s.Step, s.With.canonical()
+		c["retry"] = s.Retry.canonical()
+		c["irreversible"], c["at_most_once"], c["batch"] = s.Irreversible, s.AtMostOnce, s.Batch
+		c["concurrency"], c["compensate"] = canonicalConcurrency(s.Concurrency), s.Compensate.canonical()
+	case WaitState:
+		c["wait"] = canonical{"for": s.Wait.For.canonical(), "until": s.Wait.Until.canonical()}.used()
+	case AwaitState:
+		signals := canonical{}
+		for _, sig := range s.Signals {
+			signals[sig.Name] = canonicalBranches(sig.Next)
+		}
+		c["await"], c["payload"] = signals, canonicalFields(s.Payload)
+	case EndState:
+	}
 	return c
+}
+
+func (r *Retry) canonical() string {
+	except := slices.Sorted(slices.Values(r.Except))
+	return fmt.Sprint(
+		r.MaxAttempts, r.InitialDelay, r.Backoff, r.MaxDelay, r.Jitter, r.CountOutage, strings.Join(except, ","))
+}
+
+func (c *Compensation) canonical() any {
+	switch {
+	case c == nil:
+		return nil
+	case c.None:
+		return noCompensation
+	}
+	return canonical{
+		"step": c.Step, "with": c.With.canonical(), "retry": c.Retry.canonical(), "timeout": c.Timeout,
+	}.used()
 }
 
 func canonicalBranches(list []Branch) []any {

@@ -9,15 +9,18 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/pawl-dev/pawl/engine/expression"
 )
 
 // want is what a place of the file asks of its value.
 type want struct {
 	name    string
 	place   availability
-	text    bool   // a string
-	guard   bool   // a boolean
-	example string // of an expression
+	text    bool            // a string
+	guard   bool            // a boolean
+	kind    expression.Kind // timestamp or duration; empty: any
+	example string          // of an expression
 }
 
 // looksLikeExpr matches a text that was probably meant as an expression.

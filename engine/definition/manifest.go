@@ -9,6 +9,9 @@ type HandlerInfo struct {
 	Codes         []string `json:"codes,omitempty"`
 	Batch         bool     `json:"batch,omitempty"`
 	NotIdempotent bool     `json:"not_idempotent,omitempty"`
+	// Compensates is the step that the handler undoes, from its recorded input
+	// and output. Such a handler is no step itself.
+	Compensates string `json:"compensates,omitempty"`
 	// Input and Output are the fields of the Go structs, in JSON names; nil
 	// if the type is not a struct, which takes anything.
 	Input  []Field `json:"input,omitempty"`

@@ -4,7 +4,7 @@ import "strings"
 
 // checkNames is phase 3 as far as it needs no handlers.
 func (p *parser) checkNames() {
-	all := p.def.stateNames("")
+	all := p.def.stateNames()
 	for _, t := range p.targets {
 		if p.def.State(t.name) == nil {
 			p.errorf(t.at, "unknown-state", "there is no state %q; %s", shorten(t.name), mend(t.name, all))
@@ -18,9 +18,14 @@ func (p *parser) checkNames() {
 		switch s := p.def.State(t.name); {
 		case s == nil:
 		case s.Kind != EndState:
-			p.errorf(t.at, "on-failure", "on_failure.to must name a state with end: failed; %s is a %s", s.Name, s.Kind)
+			p.errorf(t.at, "on-failure", "on_failure.to must name a state with end: failed; %s is %s", s.Name, aKind(s.Kind))
 		case !s.Failed:
 			p.errorf(t.at, "on-failure", "on_failure.to must name a state with end: failed; %s is end: succeeded", s.Name)
+		}
+	}
+	for _, s := range p.def.States {
+		if s.Kind == AwaitState {
+			p.checkAwait(s)
 		}
 	}
 	for _, c := range p.codes {

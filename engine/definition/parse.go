@@ -20,6 +20,7 @@ type parser struct {
 	starts   position // of the value of start:
 
 	current string // the state that is read
+	stored  bool   // see ParseStored
 
 	targets  []target
 	failures []target // of on_failure.to
@@ -46,8 +47,18 @@ type code struct {
 // file is used for messages only. The workflow must be named like the file if
 // that ends in .yaml.
 func Parse(file string, src []byte) (*Definition, Diagnostics) {
-	p := &parser{findings: findings{file: file}}
-	p.def = &Definition{File: file, Source: slices.Clone(src), index: map[string]*State{}}
+	return (&parser{findings: findings{file: file}}).run(src)
+}
+
+// ParseStored reads a definition that an earlier release has accepted. Checks
+// that the language has got since then must not stop the instances that run on
+// it, so only what cannot be run is an error.
+func ParseStored(file string, src []byte) (*Definition, Diagnostics) {
+	return (&parser{findings: findings{file: file}, stored: true}).run(src)
+}
+
+func (p *parser) run(src []byte) (*Definition, Diagnostics) {
+	p.def = &Definition{File: p.file, Source: slices.Clone(src), index: map[string]*State{}}
 	p.def.Retention.Succeeded = defaultRetention
 	p.parse(src)
 	list := p.sorted()
@@ -75,9 +86,15 @@ func (p *parser) parse(src []byte) {
 	if p.failed() {
 		return
 	}
-	p.checkGraph()  // phase 4
-	p.compileAll()  // phase 6
-	p.checkPolicy() // phase 5
+	if p.stored {
+		p.compileAll()
+		return
+	}
+	p.checkGraph() // phase 4
+	if !p.failed() {
+		p.checkPolicy() // phase 5
+	}
+	p.compileAll() // phase 6
 }
 
 // readTop reads the whole file.
@@ -87,7 +104,7 @@ func (p *parser) readTop(root *yaml.Node) {
 		return
 	}
 	readFields(p, block{node: root, name: "the workflow", at: place(root)}, topFields(), p.def)
-	p.effective(p.defaults.retry)
+	p.effective(stepRetry(), p.defaults.retry)
 	for _, s := range p.states {
 		p.resolve(s)
 		p.def.States = append(p.def.States, s.State)

@@ -15,7 +15,8 @@ type draftRetry struct {
 	apply  []func(r *Retry)
 	at     position
 	given  bool
-	except []position // of the codes
+	from   map[string]position // of the values of the fields that it says
+	except []position          // of the codes
 }
 
 func (d *draftRetry) set(f func(r *Retry)) { d.apply = append(d.apply, f) }
@@ -49,7 +50,7 @@ func retryFields() []field[draftRetry] {
 }
 
 func (p *parser) retry(n *yaml.Node) draftRetry {
-	d := draftRetry{at: place(n), given: true}
+	d := draftRetry{at: place(n), given: true, from: valuePlaces(n)}
 	readFields(p, block{node: n, name: "retry", at: place(n)}, retryFields(), &d)
 	return d
 }
@@ -85,10 +86,22 @@ func (p *parser) except(d *draftRetry, n *yaml.Node) {
 	d.set(func(r *Retry) { r.Except = list })
 }
 
-// effective returns the rule of the language, overridden field by field by the
-// drafts, the last of which is the state's own.
-func (p *parser) effective(drafts ...draftRetry) Retry {
-	r := Retry{MaxAttempts: 5, InitialDelay: 5 * time.Second, Backoff: 2, MaxDelay: 5 * time.Minute, Jitter: 0.2}
+// stepRetry is the rule of steps for which the file says nothing.
+func stepRetry() Retry {
+	return Retry{MaxAttempts: 5, InitialDelay: 5 * time.Second, Backoff: 2, MaxDelay: 5 * time.Minute, Jitter: 0.2}
+}
+
+// undoRetry is the rule of compensations. It is more patient: an undo that is
+// given up leaves something half done.
+func undoRetry() Retry {
+	r := stepRetry()
+	r.MaxAttempts, r.MaxDelay = 20, 10*time.Minute
+	return r
+}
+
+// effective returns the rule r, overridden field by field by the drafts, the
+// last of which is the state's own.
+func (p *parser) effective(r Retry, drafts ...draftRetry) Retry {
 	var at position
 	for _, d := range drafts {
 		for _, f := range d.apply {

@@ -10,9 +10,10 @@ import (
 // draftState is a state whose defaults are not filled in yet.
 type draftState struct {
 	*State
-	timeout   time.Duration
-	retry     draftRetry
-	onFailure *OnFailure
+	timeout    time.Duration
+	retry      draftRetry
+	onFailure  *OnFailure
+	compensate draftCompensation
 }
 
 // stateFields is the table of the states of all kinds.
@@ -21,8 +22,8 @@ func stateFields() []field[draftState] {
 		{name: "step", kinds: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) {
 			s.Step, _ = p.word("step", n)
 		}},
-		{name: "wait", kinds: waitKind, later: true},
-		{name: "await", kinds: awaitKind, later: true},
+		{name: "wait", kinds: waitKind, read: (*parser).wait},
+		{name: "await", kinds: awaitKind, read: func(p *parser, s *draftState, n *yaml.Node) { p.await(s, n) }},
 		{name: "end", kinds: endKind, read: func(p *parser, s *draftState, n *yaml.Node) {
 			v, _ := p.oneOf("end", n, "succeeded", "failed")
 			s.Failed = v == "failed"
@@ -37,7 +38,7 @@ func stateFields() []field[draftState] {
 		{name: "with", kinds: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) {
 			s.With = p.mapValue(n, want{name: "with", place: onEntry})
 		}},
-		{name: "next", kinds: stepKind | waitKind, required: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) {
+		{name: "next", kinds: stepKind | waitKind, required: stepKind | waitKind, read: func(p *parser, s *draftState, n *yaml.Node) {
 			s.Next = p.branches("next", n, afterSuccess)
 		}},
 		{name: "catch", kinds: stepKind | awaitKind, read: (*parser).catch},
@@ -48,7 +49,9 @@ func stateFields() []field[draftState] {
 		{name: "irreversible", kinds: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) {
 			s.Irreversible = p.boolean("irreversible", n)
 		}},
-		{name: "at_most_once", kinds: stepKind, later: true},
+		{name: "at_most_once", kinds: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) {
+			s.AtMostOnce = p.boolean("at_most_once", n)
+		}},
 		{name: "batch", kinds: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) {
 			s.Batch = p.between("batch", n, 2, 100)
 		}},
@@ -58,8 +61,10 @@ func stateFields() []field[draftState] {
 		{name: "on_failure", kinds: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) {
 			s.onFailure = new(p.onFailure(n))
 		}},
-		{name: "compensate", kinds: stepKind, later: true},
-		{name: "payload", kinds: awaitKind, later: true},
+		{name: "compensate", kinds: stepKind, read: (*parser).compensate},
+		{name: "payload", kinds: awaitKind, read: func(p *parser, s *draftState, n *yaml.Node) {
+			s.Payload = p.schema("payload", n)
+		}},
 		{name: "output", kinds: endKind, read: func(p *parser, s *draftState, n *yaml.Node) {
 			s.Output = p.mapValue(n, want{name: "output", place: s.entered()})
 		}},
@@ -101,19 +106,13 @@ func (p *parser) readState(key, n *yaml.Node) {
 		p.errorf(place(n), "type", "%s must be a map, not %s", b.name, describe(n))
 		return
 	}
-	s := &draftState{State: &State{Name: key.Value, at: b.at, parts: map[string]position{}}}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		s.parts[n.Content[i].Value] = place(n.Content[i+1])
-	}
+	s := &draftState{State: &State{Name: key.Value, at: b.at, parts: valuePlaces(n)}}
 	var ok bool
 	if b.kind, ok = p.kind(b); !ok {
 		return
 	}
-	if b.kind == stepKind {
-		s.Kind = StepState
-	}
-	if b.kind == endKind {
-		s.Kind = EndState
+	s.Kind = Kind(b.kind.String())
+	if s.Kind == EndState {
 		s.Failed = child(n, "end").Value == "failed" // the place of end: in the map must not matter
 	}
 	p.current = s.Name
@@ -169,6 +168,17 @@ func child(m *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
+// valuePlaces returns where the values of a map stand, by key.
+func valuePlaces(m *yaml.Node) map[string]position {
+	places := make(map[string]position, len(m.Content)/2)
+	if m.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(m.Content); i += 2 {
+			places[m.Content[i].Value] = place(m.Content[i+1])
+		}
+	}
+	return places
+}
+
 // keyPlace returns where a key of a map stands.
 func keyPlace(m *yaml.Node, name string) (position, bool) {
 	for i := 0; i+1 < len(m.Content); i += 2 {
@@ -181,18 +191,37 @@ func keyPlace(m *yaml.Node, name string) (position, bool) {
 
 // resolve fills in what the state does not say itself.
 func (p *parser) resolve(s *draftState) {
-	if s.Kind != StepState {
-		return
-	}
-	s.Timeout = firstOf(s.timeout, p.defaults.timeout, defaultTimeout)
-	s.Retry = p.effective(p.defaults.retry, s.retry)
-	for i, at := range s.retry.except {
-		s.parts[fmt.Sprintf("except.%d", i)] = at
-	}
 	s.OnFailure = p.def.OnFailure
 	if s.onFailure != nil {
 		s.OnFailure = *s.onFailure
 	}
+	switch s.Kind {
+	case StepState:
+		s.Timeout = firstOf(s.timeout, p.defaults.timeout, defaultTimeout)
+		p.resolveRetry(s)
+		p.resolveCompensation(s)
+	case AwaitState:
+		s.Timeout = s.timeout
+	case EndState:
+		s.OnFailure = OnFailure{}
+	case WaitState:
+	}
+}
+
+// resolveRetry merges the retry rules that are in force for a step.
+func (p *parser) resolveRetry(s *draftState) {
+	s.Retry = p.effective(stepRetry(), p.defaults.retry, s.retry)
+	for i, at := range s.retry.except {
+		s.parts[fmt.Sprintf("except.%d", i)] = at
+	}
+	if !s.AtMostOnce {
+		return
+	}
+	if at, ok := s.retry.from["max_attempts"]; ok && s.Retry.MaxAttempts > 1 {
+		p.errorf(at, "not-idempotent", "at_most_once means a single attempt, but max_attempts is %d; remove one of them",
+			s.Retry.MaxAttempts)
+	}
+	s.Retry.MaxAttempts = 1
 }
 
 func firstOf(list ...time.Duration) time.Duration {

@@ -127,11 +127,7 @@ type draftFailure struct {
 func failureFields() []field[draftFailure] {
 	return []field[draftFailure]{
 		{name: "policy", required: anyKind, read: func(p *parser, f *draftFailure, n *yaml.Node) {
-			s, ok := p.oneOf("policy", n, string(MarkFailed), string(Compensate), string(Forward))
-			if ok && Policy(s) != MarkFailed {
-				p.errorf(place(n), "not-yet",
-					"policy %q is part of the language but not of this release; write %s", s, MarkFailed)
-			}
+			s, _ := p.oneOf("policy", n, string(MarkFailed), string(Compensate), string(Forward))
 			f.Policy = Policy(s)
 		}},
 		{name: "to", read: func(p *parser, f *draftFailure, n *yaml.Node) {
@@ -145,6 +141,8 @@ func (p *parser) onFailure(n *yaml.Node) OnFailure {
 	b := block{node: n, name: "on_failure", at: place(n)}
 	readFields(p, b, failureFields(), &f)
 	switch {
+	case f.To != "" && f.Policy == Forward:
+		p.errorf(f.at, "on-failure", "policy forward never gives up, so it leads nowhere; remove to:")
 	case f.To != "":
 		p.failures = append(p.failures, target{f.To, f.at})
 	case n.Kind == yaml.MappingNode && f.at == position{} && f.Policy != Forward:

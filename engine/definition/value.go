@@ -146,6 +146,40 @@ func (v *Value) Bool(vars *Vars) (bool, error) {
 	return b, nil
 }
 
+// Duration evaluates v, which the checks made sure is a duration. A duration
+// below zero is an error, as is an expression that gives something else.
+func (v *Value) Duration(vars *Vars) (time.Duration, error) {
+	result, err := v.scalar(vars)
+	if err != nil {
+		return 0, err
+	}
+	if text, ok := result.(string); ok && v.expr == nil {
+		return expression.ParseDuration(text)
+	}
+	d, ok := result.(time.Duration)
+	switch {
+	case !ok:
+		return 0, v.wrongType("a duration", result)
+	case d < 0:
+		return 0, v.wrongType("a duration from now on", result)
+	}
+	return d, nil
+}
+
+// Time evaluates v, which the checks made sure is a timestamp. It is an error
+// if v is an expression that gives something else.
+func (v *Value) Time(vars *Vars) (time.Time, error) {
+	result, err := v.scalar(vars)
+	if err != nil {
+		return time.Time{}, err
+	}
+	t, ok := result.(time.Time)
+	if !ok {
+		return time.Time{}, v.wrongType("a timestamp", result)
+	}
+	return t, nil
+}
+
 func (v *Value) scalar(vars *Vars) (any, error) {
 	if v.expr == nil {
 		return v.lit, nil
