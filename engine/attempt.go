@@ -28,7 +28,7 @@ func (s *session) attempt(r *run) outcome {
 		s.skip(r)
 		return o
 	}
-	h := s.e.cfg.Handlers.handlers[r.snap.Step]
+	h := s.e.handlers[r.snap.Step]
 	ctx, lost := context.WithCancelCause(s.handlers)
 	defer lost(nil)
 	s.mu.Lock()
@@ -56,8 +56,10 @@ func (s *session) prepare(r *run) (*definition.State, outcome, bool) {
 	switch {
 	case st == nil:
 		return nil, outcome{kind: outcomeParked, message: fmt.Sprintf("version %d of %s has no state %s", snap.DefVersion, snap.Workflow, snap.State)}, false
-	case !snap.DeadlineAt.IsZero() && !s.e.now().Before(snap.DeadlineAt):
+	case !snap.undoing() && !snap.DeadlineAt.IsZero() && !s.e.now().Before(snap.DeadlineAt):
 		return nil, outcome{kind: outcomeDeadline}, false
+	case snap.Status != Queued && (st.Kind == definition.WaitState || st.Kind == definition.AwaitState):
+		return nil, outcome{kind: outcomeElapsed}, false
 	case snap.Status == Queued || !s.open() || s.isDown(snap.Step):
 		return nil, outcome{kind: outcomeReturned}, false
 	}
@@ -102,36 +104,37 @@ func (s *session) canEmit(def *definition.Definition) (outcome, bool) {
 // handler if attempts are left.
 func (s *session) perform(ctx context.Context, r *run, st *definition.State, h *handler) outcome {
 	snap := r.snap
+	w := snap.work(st)
 	call := Call[json.RawMessage]{
 		In: snap.With, Instance: snap.ID, Workflow: snap.Workflow, State: snap.State,
 		Attempt: snap.Attempt, Key: snap.key(), StartedAt: snap.StartedAt, Labels: snap.Labels,
 	}
-	if st.With == nil {
+	if st.With == nil && !snap.undoing() {
 		call.In = snap.Input
 	}
 	settled := false
 	if snap.Doubt && h.verify != nil {
 		s.skip(r) // nobody's batch waits for the answer
-		o, done := s.verify(ctx, r, st, h, call)
+		o, done := s.verify(ctx, r, w, h, call)
 		if done {
 			return o
 		}
 		settled = true
 	}
-	if snap.Failures >= st.Retry.MaxAttempts {
+	if snap.Failures >= w.retry.MaxAttempts && !w.forward {
 		s.skip(r)
 		return outcome{
 			kind: outcomeFailed, code: definition.CodeUnknown, counted: true, settled: settled,
 			verdict: Verdict{Permanent: true, Definite: settled},
-			message: fmt.Sprintf("the worker was lost in attempt %d of %d of %s", snap.Failures, st.Retry.MaxAttempts, st.Step),
+			message: fmt.Sprintf("the worker was lost in attempt %d of %d of %s", snap.Failures, w.retry.MaxAttempts, w.step),
 		}
 	}
 	s.count(func(r *Report) { r.Steps++ })
 	var o outcome
 	if h.batch != nil {
-		o = s.inBatch(r, st, h, call)
+		o = s.inBatch(r, w, h, call)
 	} else {
-		reply := s.invoke(ctx, st.Timeout, []*run{r}, func(ctx context.Context) []Result[json.RawMessage] {
+		reply := s.invoke(ctx, w.timeout, []*run{r}, func(ctx context.Context) []Result[json.RawMessage] {
 			out, err := h.run(ctx, call)
 			return []Result[json.RawMessage]{{Out: out, Err: err}}
 		})
@@ -143,8 +146,8 @@ func (s *session) perform(ctx context.Context, r *run, st *definition.State, h *
 
 // verify asks whether an attempt in doubt has done its work. done is true if
 // the outcome stands: the step succeeded, or the doubt remains.
-func (s *session) verify(ctx context.Context, r *run, st *definition.State, h *handler, call Call[json.RawMessage]) (outcome, bool) {
-	reply := s.invoke(ctx, st.Timeout, []*run{r}, func(ctx context.Context) []Result[json.RawMessage] {
+func (s *session) verify(ctx context.Context, r *run, w work, h *handler, call Call[json.RawMessage]) (outcome, bool) {
+	reply := s.invoke(ctx, w.timeout, []*run{r}, func(ctx context.Context) []Result[json.RawMessage] {
 		out, done, err := h.verify(ctx, call)
 		if err == nil && !done {
 			err = errNotDone
@@ -160,7 +163,7 @@ func (s *session) verify(ctx context.Context, r *run, st *definition.State, h *h
 		// Verify failed, so nothing is settled, whatever its error says of
 		// itself.
 		o.verdict.Definite = false
-		o.counted = r.snap.Failures >= st.Retry.MaxAttempts
+		o.counted = r.snap.Failures >= w.retry.MaxAttempts && !w.forward
 	}
 	return o, true
 }

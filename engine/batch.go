@@ -49,7 +49,7 @@ func (s *session) batcher(step string, h *handler) *batcher {
 // expect tells the batcher that a claimed instance is on its way, so that ten
 // instances of one claim become one call and not a call of one and one of nine.
 func (s *session) expect(r *run) {
-	h := s.e.cfg.Handlers.handlers[r.snap.Step]
+	h := s.e.handlers[r.snap.Step]
 	if h == nil || h.batch == nil {
 		return
 	}
@@ -73,10 +73,10 @@ func (s *session) skip(r *run) {
 }
 
 // inBatch hands the call in and waits for its outcome.
-func (s *session) inBatch(r *run, st *definition.State, h *handler, call Call[json.RawMessage]) outcome {
+func (s *session) inBatch(r *run, w work, h *handler, call Call[json.RawMessage]) outcome {
 	item := &batchItem{
-		run: r, call: call, group: r.snap.DefHash + "/" + st.Name,
-		size: max(st.Batch, 1), timeout: st.Timeout, end: make(chan outcome, 1),
+		run: r, call: call, group: r.snap.DefHash + "/" + r.snap.State + "/" + w.step,
+		size: max(w.batch, 1), timeout: w.timeout, end: make(chan outcome, 1),
 	}
 	if r.snap.Code == definition.CodePanic {
 		// It shared a call that panicked. Alone it harms nobody else.

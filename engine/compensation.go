@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 )
 
 // Undone is what a compensation gets to know about the visit that it undoes.
@@ -13,9 +14,17 @@ type Undone[In, Out any] struct {
 	Out *Out `json:"output"` // nil if the outcome of the step is unknown
 }
 
+// StepKey is, in a compensation, the Key that every attempt of the step had
+// which it undoes. In a step it is Key.
+func (c Call[In]) StepKey() string { return strings.TrimSuffix(c.Key, undoSuffix) }
+
 // CompensationFunc undoes the effect of a step. The step may not have happened
 // at all, if its outcome is unknown, and the compensation may run again with
 // an equal call.Key; both must be no error.
+//
+// What the step did it finds by [Call.StepKey]. If it finds nothing, an attempt
+// that was given up may still be on its way: the compensation must leave a mark
+// by which the step refuses that key from then on.
 type CompensationFunc[In, Out any] func(ctx context.Context, call Call[Undone[In, Out]]) error
 
 // RegisterCompensation binds name to f, which undoes the step of the given

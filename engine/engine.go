@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -72,14 +73,15 @@ type Report struct {
 
 // Engine advances instances. It is safe for concurrent use.
 type Engine struct {
-	cfg    Config
-	defs   *definitions
-	outbox *definition.Definition // nil if this program does not have it
-	clock  *clock
-	token  string        // marks this engine's commits
-	steps  []string      // registered names, in order
-	woken  chan struct{} // has an element after a start, for Run
-	late   lateHandlers
+	cfg      Config
+	defs     *definitions
+	outbox   *definition.Definition // nil if this program does not have it
+	clock    *clock
+	token    string              // marks this engine's commits
+	handlers map[string]*handler // those of the registry, and our own
+	steps    []string            // names of the handlers, in order, and of the waits
+	woken    chan struct{}       // has an element after a start, for Run
+	late     lateHandlers
 }
 
 // Open checks cfg, stores the definitions and measures the store's clock.
@@ -90,13 +92,18 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		cfg:   cfg,
-		defs:  newDefinitions(cfg.Store, cfg.Definitions),
-		clock: newClock(cfg.Clock, cfg.Lease/3),
-		token: newToken(),
-		steps: cfg.Handlers.names(),
-		woken: make(chan struct{}, 1),
+		cfg:      cfg,
+		defs:     newDefinitions(cfg.Store, cfg.Definitions),
+		clock:    newClock(cfg.Clock, cfg.Lease/3),
+		token:    newToken(),
+		handlers: maps.Clone(cfg.Handlers.handlers),
+		woken:    make(chan struct{}, 1),
 	}
+	if e.handlers == nil {
+		e.handlers = make(map[string]*handler)
+	}
+	maps.Copy(e.handlers, builtIn())
+	e.steps = append(slices.Sorted(maps.Keys(e.handlers)), waitSteps()...)
 	e.outbox = e.defs.newest(cfg.Outbox)
 	now, err := cfg.Store.Now(ctx)
 	if err != nil {

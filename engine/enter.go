@@ -28,7 +28,7 @@ func (d *draft) branch(branches []definition.Branch, output json.RawMessage) (st
 				vars.Output = d.outputs[d.State]
 			}
 		}
-		ok, err := b.When.Bool(vars)
+		ok, err := d.m.oracle.bool(b.When, vars)
 		if err != nil {
 			return "", err
 		}
@@ -39,34 +39,46 @@ func (d *draft) branch(branches []definition.Branch, output json.RawMessage) (st
 	return "", fmt.Errorf("no branch of state %s is open", d.State)
 }
 
-// move leaves the state for another one.
-func (d *draft) move(to, reason string) (Transition, *snapshot) {
+// move leaves from for another state.
+func (d *draft) move(from *definition.State, to, reason string) (Transition, *snapshot) {
 	st := d.def.State(to)
 	if st == nil {
 		return d.park(fmt.Sprintf("state %s is not in the definition", to))
 	}
+	if st.Kind == definition.EndState && st.Failed {
+		return d.endFailed(st, from.OnFailure.Policy, reason)
+	}
 	if st.Kind != definition.EndState && d.progress.Moves >= MaxTransitions {
-		return d.toFailure(d.def.OnFailure.To, definition.CodeLimit,
+		return d.toFailure(d.def.OnFailure, definition.CodeLimit,
 			fmt.Sprintf("the instance has entered %d states, which is the limit; is there a cycle without a way out?", MaxTransitions),
 			d.State)
 	}
 	if err := d.enter(st); err != nil {
-		return d.toFailure(d.def.OnFailure.To, definition.CodeExpression, err.Error(), to)
+		return d.toFailure(d.def.OnFailure, definition.CodeExpression, err.Error(), to)
 	}
 	return d.note(reason)
 }
 
-// toFailure ends the instance in a failed state and keeps the error.
-func (d *draft) toFailure(to, code, message, state string) (Transition, *snapshot) {
+// toFailure goes the way of on_failure: and keeps the error.
+func (d *draft) toFailure(way definition.OnFailure, code, message, state string) (Transition, *snapshot) {
 	d.setError(code, message, state)
-	st := d.def.State(to)
+	st := d.def.State(way.To)
 	if st == nil || st.Kind != definition.EndState {
-		return d.park(fmt.Sprintf("%s: %s; and on_failure leads to %q, which is not an end", code, message, to))
+		return d.park(fmt.Sprintf("%s: %s; and on_failure has no end for it", code, message))
 	}
-	if err := d.enter(st); err != nil {
-		return d.park(fmt.Sprintf("cannot enter %s: %v; it was to end there because of %s: %s", to, err, code, message))
+	return d.endFailed(st, way.Policy, ReasonFailed)
+}
+
+// endFailed enters a failed end, or undoes first what was done.
+func (d *draft) endFailed(end *definition.State, policy definition.Policy, reason string) (Transition, *snapshot) {
+	if policy == definition.Compensate && !d.progress.Pivot && len(d.progress.Done) > 0 {
+		return d.startUndo(end)
 	}
-	return d.note(ReasonFailed)
+	if err := d.enter(end); err != nil {
+		e := d.progress.Error
+		return d.park(fmt.Sprintf("cannot enter %s: %v; it was to end there because of %s: %s", end.Name, err, e.Code, e.Message))
+	}
+	return d.note(reason)
 }
 
 // enter puts the instance into st: everything that is written in the
@@ -75,7 +87,7 @@ func (d *draft) toFailure(to, code, message, state string) (Transition, *snapsho
 func (d *draft) enter(st *definition.State) error {
 	now := d.m.now
 	var vars *definition.Vars
-	if len(st.Emit) > 0 || st.With != nil || st.Output != nil || st.Concurrency != nil {
+	if len(st.Emit) > 0 || st.With != nil || st.Output != nil || st.Concurrency != nil || st.Wait != nil {
 		var err error
 		if vars, err = d.vars(now); err != nil {
 			return err
@@ -89,9 +101,12 @@ func (d *draft) enter(st *definition.State) error {
 	if err != nil {
 		return err
 	}
-	if st.Kind == definition.EndState {
+	switch st.Kind {
+	case definition.EndState:
 		err = d.enterEnd(st, vars)
-	} else {
+	case definition.WaitState, definition.AwaitState:
+		err = d.enterWait(st, vars)
+	default:
 		err = d.enterStep(st, vars)
 	}
 	if err != nil {
@@ -108,13 +123,13 @@ func (d *draft) enter(st *definition.State) error {
 }
 
 func (d *draft) enterStep(st *definition.State, vars *definition.Vars) error {
-	with, err := payload(st.With, vars, "with of "+st.Name)
+	with, err := d.m.payload(st.With, vars, "with of "+st.Name)
 	if err != nil {
 		return err
 	}
 	var acquire []Hold
 	if c := st.Concurrency; c != nil {
-		name, err := concurrencyKey(c, vars, d.Workflow+"/"+st.Name)
+		name, err := d.m.concurrencyKey(c, vars, d.Workflow+"/"+st.Name)
 		if err != nil {
 			return err
 		}
@@ -142,7 +157,7 @@ func (d *draft) begin(st *definition.State) {
 }
 
 func (d *draft) enterEnd(st *definition.State, vars *definition.Vars) error {
-	out, err := payload(st.Output, vars, "output of "+st.Name)
+	out, err := d.m.payload(st.Output, vars, "output of "+st.Name)
 	if err != nil {
 		return err
 	}
@@ -193,11 +208,11 @@ func (d *draft) events(st *definition.State, visit int, vars *definition.Vars) (
 		key := ""
 		if e.Key != nil {
 			var err error
-			if key, err = e.Key.Text(vars); err != nil {
+			if key, err = d.m.oracle.text(e.Key, vars); err != nil {
 				return nil, err
 			}
 		}
-		body, err := payload(e.Payload, vars, "payload of event "+e.Event)
+		body, err := d.m.payload(e.Payload, vars, "payload of event "+e.Event)
 		if err != nil {
 			return nil, err
 		}
@@ -239,11 +254,11 @@ func eventID(instance, state string, visit, place int) string {
 }
 
 // payload evaluates v, which may be nil, and holds it to the size limit.
-func payload(v *definition.Value, vars *definition.Vars, what string) (json.RawMessage, error) {
+func (m moment) payload(v *definition.Value, vars *definition.Vars, what string) (json.RawMessage, error) {
 	if v == nil {
 		return nil, nil
 	}
-	b, err := v.JSON(vars)
+	b, err := m.oracle.json(v, vars)
 	if err != nil {
 		return nil, err
 	}
@@ -254,8 +269,8 @@ func payload(v *definition.Value, vars *definition.Vars, what string) (json.RawM
 }
 
 // concurrencyKey evaluates the key within its scope.
-func concurrencyKey(c *definition.Concurrency, vars *definition.Vars, scope string) (string, error) {
-	key, err := c.Key.Text(vars)
+func (m moment) concurrencyKey(c *definition.Concurrency, vars *definition.Vars, scope string) (string, error) {
+	key, err := m.oracle.text(c.Key, vars)
 	if err != nil {
 		return "", err
 	}
@@ -280,10 +295,15 @@ func (d *draft) note(reason string) (Transition, *snapshot) {
 	switch reason {
 	case ReasonWait, ReasonReturned, ReasonParked, ReasonOperator:
 		h.Message = d.Note // the row may still have the error of an attempt before
+	case ReasonUndone:
+		// The error of the instance stands in the line of the failure.
+		if d.Status != Compensating {
+			h.Code, h.Message = d.Code, d.Message
+		}
 	default:
 		h.Code, h.Message = d.Code, d.Message
 	}
-	if d.Status == Failed {
+	if d.Status == Failed || reason == ReasonUndo {
 		h.FailedState = d.FailedState
 	}
 	d.tr.History = h

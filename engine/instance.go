@@ -17,6 +17,18 @@ const (
 	Running Status = "running"
 	// Queued instances wait in line for a concurrency key.
 	Queued Status = "queued"
+	// Waiting instances are in a state with wait: or await:.
+	Waiting Status = "waiting"
+	// Stuck instances have used up the attempts of a step whose policy is
+	// forward: they are tried on at max_delay until it works.
+	Stuck Status = "stuck"
+	// Compensating instances have failed, and undo what they did. State is the
+	// state that is being undone; the end comes after the last one.
+	Compensating Status = "compensating"
+	// CompensationFailed instances could not undo State; Code and Message say
+	// why. What was done before it is not undone either. An operator's retry
+	// goes on there.
+	CompensationFailed Status = "compensation_failed"
 	// Succeeded instances are in a state with end: succeeded.
 	Succeeded Status = "succeeded"
 	// Failed instances are in a state with end: failed. They keep the failed
@@ -83,17 +95,36 @@ func (in Instance) Outputs() (map[string]json.RawMessage, error) {
 	return p.Outputs, nil
 }
 
+// Cause returns the error that an instance with the status [Compensating] or
+// [CompensationFailed] failed with at first: Code and Message are those of the
+// undo then. For others it returns Code, Message and FailedState.
+func (in Instance) Cause() (code, message, state string) {
+	if in.Status == Compensating || in.Status == CompensationFailed {
+		var p progress
+		if err := json.Unmarshal(in.Data, &p); err == nil && p.Error != nil {
+			return p.Error.Code, p.Error.Message, p.Error.State
+		}
+	}
+	return in.Code, in.Message, in.FailedState
+}
+
 // Reasons of a [History] row.
 const (
-	ReasonDone     = "done"     // the step succeeded
-	ReasonCaught   = "caught"   // the step failed and catch: took the error
-	ReasonRetry    = "retry"    // the attempt failed, another one follows
-	ReasonFailed   = "failed"   // on_failure: took the error
-	ReasonWait     = "wait"     // the handler asks to be called again later
-	ReasonDown     = "down"     // the whole target is down, attempts are kept
-	ReasonReturned = "returned" // shutdown: the attempt was given back
-	ReasonParked   = "parked"   // it cannot go on here
-	ReasonOperator = "operator" // an operator's word
+	ReasonDone     = "done"        // the step succeeded
+	ReasonCaught   = "caught"      // the step failed and catch: took the error
+	ReasonRetry    = "retry"       // the attempt failed, another one follows
+	ReasonFailed   = "failed"      // on_failure: took the error
+	ReasonElapsed  = "elapsed"     // the time of a wait is over
+	ReasonSignal   = "signal"      // a signal came
+	ReasonStuck    = "stuck"       // out of attempts, but policy forward goes on
+	ReasonUndo     = "undo"        // a failure; what was done is undone now
+	ReasonUndone   = "undone"      // the compensation of the state succeeded
+	ReasonUndoLost = "undo_failed" // the compensation of the state is out of attempts
+	ReasonWait     = "wait"        // the handler asks to be called again later
+	ReasonDown     = "down"        // the whole target is down, attempts are kept
+	ReasonReturned = "returned"    // shutdown: the attempt was given back
+	ReasonParked   = "parked"      // it cannot go on here
+	ReasonOperator = "operator"    // an operator's word
 	ReasonLate     = "late result ignored"
 )
 

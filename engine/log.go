@@ -42,7 +42,7 @@ func (e *Engine) logCommit(ctx context.Context, tr Transition, out Outcome) {
 		return
 	}
 	level := slog.LevelInfo
-	if h.Code != "" || tr.Instance.Status == Failed || tr.Instance.Status == Parked || out.Result == Lost {
+	if h.Code != "" || tr.Instance.Status == Failed || tr.Instance.Status == Parked || tr.Instance.Status == CompensationFailed || out.Result == Lost {
 		level = slog.LevelWarn
 	}
 	if !e.cfg.Logger.Enabled(ctx, level) {

@@ -30,9 +30,11 @@ type Retried struct {
 	QueuedBehind string
 }
 
-// Retry makes a failed or parked instance run again, at its failed state, with
-// the stored input, fresh attempts and a fresh deadline. Nothing before that
-// state runs again. Any other instance is [ErrConflict], naming its state.
+// Retry makes a failed, stuck or parked instance run again, at its failed
+// state, with the stored input, fresh attempts and a fresh deadline. Nothing
+// before that state runs again. If it could not undo a state, it goes on with
+// that undo. Any other instance is [ErrConflict], naming its state; so is one
+// that has undone what it did.
 func (e *Engine) Retry(ctx context.Context, id string, op Operator) (Retried, error) {
 	if op.Actor == "" {
 		return Retried{}, fmt.Errorf("%w: retry needs an actor, so that the history says who did it", ErrInvalid)
@@ -75,7 +77,9 @@ func (e *Engine) planRetry(ctx context.Context, in Instance, op Operator) (Trans
 	if op.ExpectVersion != 0 && op.ExpectVersion != in.Version {
 		return Transition{}, fmt.Errorf("%w: it has version %d, not %d (state %s, %s)", ErrConflict, in.Version, op.ExpectVersion, in.State, in.Status)
 	}
-	if in.Status != Failed && in.Status != Parked {
+	switch in.Status {
+	case Failed, Parked, CompensationFailed, Stuck:
+	default:
 		return Transition{}, fmt.Errorf("%w: it has not failed: state %s, %s", ErrConflict, in.State, in.Status)
 	}
 	def, err := e.Definition(ctx, in)
@@ -97,12 +101,18 @@ func (e *Engine) planRetry(ctx context.Context, in Instance, op Operator) (Trans
 
 // retryFailed is the pure part of Retry.
 func retryFailed(s *snapshot, reason string, m moment) (Transition, error) {
+	if s.progress.Undone {
+		return Transition{}, fmt.Errorf("%w: what it did has been undone; start it anew", ErrConflict)
+	}
+	if s.progress.UndoTo != "" {
+		return retryUndo(s, reason, m), nil
+	}
 	name := s.FailedState
-	if s.Status == Parked {
+	if s.Status != Failed {
 		name = s.State
 	}
 	st := s.def.State(name)
-	if st == nil || st.Kind != definition.StepState {
+	if st == nil || st.Kind == definition.EndState {
 		return Transition{}, fmt.Errorf("%w: there is no step to run again in state %q", ErrConflict, name)
 	}
 	if e := s.progress.Error; e != nil && e.Code == definition.CodeExpression && e.State == name && s.progress.WithOf == name {
@@ -133,6 +143,24 @@ func retryFailed(s *snapshot, reason string, m moment) (Transition, error) {
 	return tr, nil
 }
 
+// retryUndo goes on with an undo that did not work, or with the end after the
+// last one.
+func retryUndo(s *snapshot, reason string, m moment) Transition {
+	d := newDraft(s, m)
+	var tr Transition
+	if len(d.progress.Done) == 0 {
+		tr, _ = d.endUndo(ReasonOperator)
+	} else {
+		d.Code, d.Message = d.progress.Error.Code, d.progress.Error.Message
+		d.nextUndo()
+		tr, _ = d.note(ReasonOperator)
+	}
+	if tr.History.Message == "" {
+		tr.History.Message = cleanText(reason)
+	}
+	return tr
+}
+
 // takeKeys asks for the concurrency keys that an instance in st holds.
 func (d *draft) takeKeys(st *definition.State, m moment) error {
 	vars, err := d.vars(m.now)
@@ -144,7 +172,7 @@ func (d *draft) takeKeys(st *definition.State, m moment) error {
 		if c == nil {
 			return nil
 		}
-		name, err := concurrencyKey(c, vars, scope)
+		name, err := m.concurrencyKey(c, vars, scope)
 		if err != nil {
 			return err
 		}

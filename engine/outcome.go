@@ -13,18 +13,22 @@ import (
 type outcomeKind int
 
 const (
-	outcomeDone     outcomeKind = iota // the step succeeded
-	outcomeFailed                      // the attempt failed
-	outcomeWait                        // not ready, ask again
-	outcomeReturned                    // the attempt is given back
-	outcomeDeadline                    // the instance is over its deadline
-	outcomeParked                      // the instance cannot go on here
+	outcomeDone      outcomeKind = iota // the step succeeded
+	outcomeFailed                       // the attempt failed
+	outcomeWait                         // not ready, ask again
+	outcomeReturned                     // the attempt is given back
+	outcomeElapsed                      // a wait or await is due
+	outcomeSignal                       // a signal came for an await
+	outcomeDeadline                     // the instance is over its deadline
+	outcomeCancelled                    // an operator ends it
+	outcomeParked                       // the instance cannot go on here
 )
 
 // outcome is what an attempt came to: the input of decide.
 type outcome struct {
 	kind     outcomeKind
-	out      json.RawMessage // of outcomeDone
+	out      json.RawMessage // of outcomeDone; of outcomeSignal what it carries
+	signal   string          // of outcomeSignal
 	code     string          // of outcomeFailed
 	message  string
 	verdict  Verdict

@@ -17,8 +17,21 @@ type progress struct {
 	Moves   int                        `json:"moves"`             // states entered in all
 	Pivot   bool                       `json:"pivot,omitempty"`   // an irreversible step succeeded or ended unknown
 	Holds   []hold                     `json:"holds,omitempty"`   // concurrency keys taken, in order
-	WithOf  string                     `json:"with_of,omitempty"` // the state that Instance.With belongs to
+	WithOf  string                     `json:"with_of,omitempty"` // what Instance.With belongs to: a state, or undoOf one
 	Error   *definition.ErrorVars      `json:"error,omitempty"`   // the last error
+	Wake    int64                      `json:"wake,omitempty"`    // when the wait of this visit is over, in unix microseconds; 0: never
+
+	Done   []doneVisit `json:"done,omitempty"`    // what a failure would undo, from the last to the first
+	UndoTo string      `json:"undo_to,omitempty"` // the end after the last undo, while one is under way
+	Undone bool        `json:"undone,omitempty"`  // everything was undone, so nothing can be retried
+}
+
+// doneVisit is a completed visit of a state that has a compensation.
+type doneVisit struct {
+	State string          `json:"state"`
+	Visit int             `json:"visit"`
+	In    json.RawMessage `json:"in,omitempty"`  // nil: the input of the instance
+	Out   json.RawMessage `json:"out,omitempty"` // nil: the outcome is unknown
 }
 
 // hold is a concurrency key that the instance has, or waits for.
@@ -32,6 +45,7 @@ func (p progress) clone() progress {
 	p.Outputs = maps.Clone(p.Outputs)
 	p.Visits = maps.Clone(p.Visits)
 	p.Holds = append([]hold(nil), p.Holds...)
+	p.Done = append([]doneVisit(nil), p.Done...)
 	return p
 }
 
@@ -90,8 +104,15 @@ func (s *snapshot) vars(now time.Time) (*definition.Vars, error) {
 	}, nil
 }
 
-// key is the idempotency key of the state's step: equal for all attempts and
-// operator retries of one visit.
+// key is the idempotency key of the state's step, or of its undo: equal for all
+// attempts and operator retries of one visit.
 func (s *snapshot) key() string {
-	return s.ID + "/" + s.State + "/" + strconv.Itoa(s.progress.Visits[s.State])
+	if s.undoing() {
+		return s.visitKey(s.progress.Done[len(s.progress.Done)-1].Visit) + undoSuffix
+	}
+	return s.visitKey(s.progress.Visits[s.State])
+}
+
+func (s *snapshot) visitKey(visit int) string {
+	return s.ID + "/" + s.State + "/" + strconv.Itoa(visit)
 }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawl-dev/pawl/engine/definition"
@@ -195,6 +196,8 @@ func (r *Registry) add(name string, h *handler) {
 	switch {
 	case name == "":
 		r.fail("register: a step needs a name")
+	case strings.HasPrefix(name, ownSteps):
+		r.fail("register %q: names that begin with %s are the engine's own", name, ownSteps)
 	case r.handlers[name] != nil:
 		r.fail("register %q: the name is taken", name)
 	default:
@@ -203,6 +206,20 @@ func (r *Registry) add(name string, h *handler) {
 		}
 		r.handlers[name] = h
 	}
+}
+
+// ownSteps begins the names of the steps that the engine has itself.
+const ownSteps = "pawl."
+
+// builtIn returns the steps that every program has: pawl.noop does nothing, for
+// states that only decide.
+func builtIn() map[string]*handler {
+	return map[string]*handler{ownSteps + "noop": {
+		in: reflect.TypeFor[json.RawMessage](), out: reflect.TypeFor[struct{}](),
+		run: func(context.Context, Call[json.RawMessage]) (json.RawMessage, error) {
+			return json.RawMessage("{}"), nil
+		},
+	}}
 }
 
 // fail keeps a mistake for Open to report.

@@ -254,7 +254,7 @@ func (s *session) advance(r *run) {
 
 // runsStep reports whether a step is to be gone on with here.
 func (s *session) runsStep(step string) bool {
-	return s.e.cfg.Handlers.handlers[step] != nil && !s.isDown(step)
+	return s.e.handlers[step] != nil && !s.isDown(step)
 }
 
 // renew extends the leases of all running steps together, at a third of their

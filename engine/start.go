@@ -123,7 +123,7 @@ func newInstance(def *definition.Definition, req StartRequest, m moment) (New, e
 		Workflow: def.Workflow, Version: def.Version, StartedAt: m.now,
 	}}
 	if def.InstanceKey != nil {
-		if key, err = def.InstanceKey.Text(vars); err != nil {
+		if key, err = m.oracle.text(def.InstanceKey, vars); err != nil {
 			return New{}, fmt.Errorf("start %s: %w: instance_key: %w", def.Workflow, ErrInvalid, err)
 		}
 		if req.Key != "" && req.Key != key {
@@ -170,7 +170,7 @@ func begin(def *definition.Definition, in Instance, input map[string]any, m mome
 		return New{}, err
 	}
 	for _, l := range def.Labels {
-		text, err := l.Value.Text(vars)
+		text, err := m.oracle.text(l.Value, vars)
 		if err != nil {
 			return New{}, fmt.Errorf("start %s: %w: label %s: %w", def.Workflow, ErrInvalid, l.Name, err)
 		}
@@ -180,7 +180,7 @@ func begin(def *definition.Definition, in Instance, input map[string]any, m mome
 		d.Labels[l.Name] = cleanText(text)
 	}
 	if c := def.Concurrency; c != nil {
-		name, err := concurrencyKey(c, vars, def.Workflow)
+		name, err := m.concurrencyKey(c, vars, def.Workflow)
 		if err != nil {
 			return New{}, fmt.Errorf("start %s: %w", def.Workflow, err)
 		}
