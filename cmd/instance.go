@@ -29,7 +29,10 @@ type instanceJSON struct {
 	LeaseOwner  string `json:"lease_owner,omitempty"`
 
 	Error *errorJSON `json:"error,omitempty"`
-	Note  string     `json:"note,omitempty"` // why it waits
+	// UndoError is the last error of the compensation that runs, or that
+	// failed; Error is what is compensated then.
+	UndoError *errorJSON `json:"undo_error,omitempty"`
+	Note      string     `json:"note,omitempty"` // why it waits
 
 	StartedAt  time.Time `json:"started_at"`
 	EnteredAt  time.Time `json:"entered_at"` // the state
@@ -73,18 +76,23 @@ func instanceShape(in engine.Instance, most int) instanceJSON {
 	if outputs, err := in.Outputs(); err == nil {
 		out.Outputs = outputs
 	}
-	if in.Code != "" {
-		out.Error = &errorJSON{Code: in.Code, Message: in.Message, State: errorState(in)}
-	}
+	out.Error, out.UndoError = errorsOf(in)
 	return out
 }
 
-// errorState is the state that the last error is about.
-func errorState(in engine.Instance) string {
-	if in.FailedState != "" {
-		return in.FailedState
+// errorsOf returns the error of an instance and that of its undo.
+func errorsOf(in engine.Instance) (own, undo *errorJSON) {
+	code, message, state := in.Cause()
+	if state == "" {
+		state = in.State
 	}
-	return in.State
+	if code != "" {
+		own = &errorJSON{Code: code, Message: message, State: state}
+	}
+	if code != in.Code || message != in.Message {
+		undo = &errorJSON{Code: in.Code, Message: in.Message, State: in.State}
+	}
+	return own, undo
 }
 
 // attemptText says which attempt an instance is at, by what counts against
@@ -96,6 +104,9 @@ func attemptText(in engine.Instance, most int) string {
 	}
 	if n == 0 || most == 0 || in.Status == engine.Succeeded {
 		return ""
+	}
+	if n > most { // policy forward
+		most = 0
 	}
 	return countText(n, most)
 }

@@ -35,7 +35,11 @@ func (l *limits) of(ctx context.Context, in engine.Instance) int {
 	if def == nil || def.State(name) == nil {
 		return 0
 	}
-	return def.State(name).Retry.MaxAttempts
+	st := def.State(name)
+	if (in.Status == engine.Compensating || in.Status == engine.CompensationFailed) && st.Undoes() {
+		return st.Compensate.Retry.MaxAttempts
+	}
+	return st.Retry.MaxAttempts
 }
 
 // countText says which attempt of how many.

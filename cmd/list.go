@@ -2,6 +2,7 @@ package pawlcmd
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,7 +61,9 @@ func listCommand(e *env) *cobra.Command {
 
 func statuses() []string {
 	return []string{
-		string(engine.Running), string(engine.Queued), string(engine.Succeeded), string(engine.Failed), string(engine.Parked),
+		string(engine.Running), string(engine.Queued), string(engine.Waiting), string(engine.Stuck),
+		string(engine.Compensating), string(engine.CompensationFailed),
+		string(engine.Succeeded), string(engine.Failed), string(engine.Parked),
 	}
 }
 
@@ -71,9 +74,7 @@ func (f listFlags) filter() (engine.Filter, error) {
 	if f.limit < 1 || f.limit > 1000 {
 		return out, usagef("--limit is %d; write 1 to 1000, or --all", f.limit)
 	}
-	switch out.Status {
-	case "", engine.Running, engine.Queued, engine.Succeeded, engine.Failed, engine.Parked:
-	default:
+	if f.status != "" && !slices.Contains(statuses(), f.status) {
 		return out, usagef("--status is %q; write one of %s", f.status, strings.Join(statuses(), ", "))
 	}
 	for _, l := range f.labels {
@@ -150,10 +151,14 @@ func nextText(in engine.Instance, now time.Time) string {
 		return age(now.Sub(in.EndedAt)) + " ago"
 	case in.Status == engine.Parked:
 		return "parked"
+	case in.Status == engine.CompensationFailed:
+		return "undo failed"
 	case in.Status == engine.Queued:
 		return "in line"
 	case in.LeaseUntil.After(now):
 		return "runs now"
+	case in.Status == engine.Waiting && in.DueAt.IsZero():
+		return "at a signal"
 	case in.DueAt.IsZero():
 		return "-"
 	case in.DueAt.After(now):

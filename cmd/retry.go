@@ -30,7 +30,7 @@ func retryCommand(e *env) *cobra.Command {
 		Example: "  " + e.opts.Name + ` retry pr-merge/42 --reason "search is back"` + "\n" +
 			"  " + e.opts.Name + " retry pr-merge/42 --dry-run",
 		Args:              oneArg("the id of an instance (in quotes, if it has spaces)"),
-		ValidArgsFunction: e.completeID(engine.Failed, engine.Parked),
+		ValidArgsFunction: e.completeID(engine.Failed, engine.Parked, engine.CompensationFailed, engine.Stuck),
 		RunE: func(c *cobra.Command, args []string) error {
 			if op.ExpectVersion < 0 {
 				return usagef("--expect-version is %d; write the version that show prints", op.ExpectVersion)

@@ -55,7 +55,9 @@ func (e *env) show(ctx context.Context, id string) error {
 
 // retryPlan asks what a retry would do, where one is possible at all.
 func retryPlan(ctx context.Context, eng *engine.Engine, in engine.Instance) (*retryPlanJSON, error) {
-	if in.Status != engine.Failed && in.Status != engine.Parked {
+	switch in.Status {
+	case engine.Failed, engine.Parked, engine.CompensationFailed, engine.Stuck:
+	default:
 		return nil, nil
 	}
 	plan, err := eng.Retry(ctx, in.ID, engine.Operator{Actor: "show", ExpectVersion: in.Version, DryRun: true})
@@ -152,6 +154,10 @@ func (f *facts) addNext(in engine.Instance, most int, now time.Time) {
 		f.add("due", "never: it has failed, an operator decides")
 	case in.Status == engine.Parked:
 		f.add("due", "never: it is parked, an operator decides")
+	case in.Status == engine.CompensationFailed:
+		f.add("due", "never: an undo failed, an operator decides")
+	case in.Status == engine.Waiting:
+		f.add("waits", orText(when(in.DueAt, now), "for a signal"))
 	case in.Status == engine.Queued:
 		f.add("due", "when its turn comes; it waits in line for a key that another instance holds")
 	case in.LeaseUntil.After(now):
@@ -174,12 +180,9 @@ func (f *facts) addNext(in engine.Instance, most int, now time.Time) {
 }
 
 func (f *facts) addError(in engine.Instance, plan *retryPlanJSON, program string) {
-	if in.Code != "" || in.FailedState != "" {
-		f.group("error")
-		f.add("state", errorState(in))
-		f.add("code", in.Code)
-		f.add("message", in.Message)
-	}
+	own, undo := errorsOf(in)
+	f.addErrorGroup("error", own)
+	f.addErrorGroup("error of the undo", undo)
 	switch {
 	case plan == nil:
 	case plan.Refused != "":
@@ -190,6 +193,24 @@ func (f *facts) addError(in engine.Instance, plan *retryPlanJSON, program string
 		f.add("runs", fmt.Sprintf("%s in %s again, and nothing before it", plan.Step, plan.State))
 		f.add("by", fmt.Sprintf("%s retry %s --reason TEXT", program, shellWord(in.ID)))
 	}
+}
+
+func (f *facts) addErrorGroup(name string, e *errorJSON) {
+	if e == nil {
+		return
+	}
+	f.group(name)
+	f.add("state", e.State)
+	f.add("code", e.Code)
+	f.add("message", e.Message)
+}
+
+// orText returns text, or other if that is empty.
+func orText(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
 }
 
 // when shows a time and how far away it is; nothing for the zero time.

@@ -110,13 +110,8 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, fmt.Errorf("read the clock of the store: %w", err)
 	}
 	e.clock.set(now)
-	for _, d := range cfg.Definitions {
-		err := cfg.Store.PutDefinition(ctx, e.now(), StoredDefinition{
-			Workflow: d.Workflow, Version: d.Version, Hash: d.Hash, Source: d.Source,
-		})
-		if err != nil {
-			return nil, fmt.Errorf("store the definition of %s: %w; if its text has changed, write version: %d", d.Workflow, err, d.Version+1)
-		}
+	if err := e.storeDefinitions(ctx); err != nil {
+		return nil, err
 	}
 	return e, nil
 }

@@ -42,6 +42,11 @@ const (
 // Ended reports whether no tick will move the instance any more.
 func (s Status) Ended() bool { return s == Succeeded || s == Failed }
 
+// Unfinished returns the statuses of instances that have not ended.
+func Unfinished() []Status {
+	return []Status{Running, Queued, Waiting, Stuck, Compensating, CompensationFailed, Parked}
+}
+
 // Instance is one run of a workflow: one row of a store, and the only truth
 // about it.
 type Instance struct {

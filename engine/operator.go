@@ -134,8 +134,15 @@ func retryFailed(s *snapshot, reason string, m moment) (Transition, error) {
 		d.State, d.EnteredAt = name, m.now
 		d.begin(st)
 		d.Doubt = doubt
-	} else if err := d.enter(st); err != nil {
-		return Transition{}, fmt.Errorf("%w: %w", ErrConflict, err)
+	} else {
+		// It is no new visit: the idempotency key of what may have happened
+		// stays, and so do the ids of the events.
+		if d.progress.Visits[name] > 0 {
+			d.progress.Visits[name]--
+		}
+		if err := d.enter(st); err != nil {
+			return Transition{}, fmt.Errorf("%w: %w", ErrConflict, err)
+		}
 	}
 	d.tr.Reclaim = d.Key != ""
 	d.Note = cleanText(reason)

@@ -68,6 +68,10 @@ type DefinitionStore interface {
 	// Definition returns the text of the workflow's definition with that
 	// hash, or ErrNotFound.
 	Definition(ctx context.Context, workflow, hash string) (StoredDefinition, error)
+
+	// Versions returns all that is stored of the workflow, newest version
+	// first; nothing is no error.
+	Versions(ctx context.Context, workflow string) ([]StoredDefinition, error)
 }
 
 // StoredDefinition is a definition as a store keeps it.
@@ -213,6 +217,7 @@ type Filter struct {
 	Status   Status
 	Labels   map[string]string
 	Key      string
+	DefHash  string // of the definition that they run on
 	After    string // Page.Next of the page before
 	Limit    int    // default 50, at most 1000
 }

@@ -15,6 +15,7 @@ const (
 INSERT INTO definition (workflow, version, hash, stored_at, source) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (workflow, version) DO NOTHING`
 	definitionHashSQL = `SELECT hash FROM definition WHERE workflow = ? AND version = ?`
+	versionsSQL       = `SELECT version, hash, source FROM definition WHERE workflow = ? ORDER BY version DESC`
 	definitionSQL     = `SELECT version, source FROM definition WHERE workflow = ? AND hash = ? LIMIT 1`
 )
 
@@ -63,4 +64,25 @@ func (s *Store) Definition(ctx context.Context, workflow, hash string) (engine.S
 		return engine.StoredDefinition{}, fail(ctx, missing(err, what))
 	}
 	return d, nil
+}
+
+// Versions implements engine.Store.
+func (s *Store) Versions(ctx context.Context, workflow string) (list []engine.StoredDefinition, err error) {
+	what := "versions of " + workflow
+	rows, err := s.reader.QueryContext(ctx, versionsSQL, workflow)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, fail(ctx, err))
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		d := engine.StoredDefinition{Workflow: workflow}
+		if err := rows.Scan(&d.Version, &d.Hash, &d.Source); err != nil {
+			return nil, fmt.Errorf("%s: %w", what, fail(ctx, err))
+		}
+		list = append(list, d)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", what, fail(ctx, err))
+	}
+	return list, nil
 }

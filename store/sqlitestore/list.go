@@ -88,6 +88,9 @@ func listQuery(f engine.Filter) (text string, args []any, limit int, err error) 
 	if f.State != "" {
 		add("state = ?", f.State)
 	}
+	if f.DefHash != "" {
+		add("def_hash = ?", f.DefHash)
+	}
 	if f.Key != "" {
 		add("ikey = ? AND ikey <> ''", f.Key)
 	}

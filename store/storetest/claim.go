@@ -18,6 +18,7 @@ func claimClauses() []clause {
 		{"Claim/OneStepDoesNotStarveAnother", claimFair},
 		{"Claim/LimitsHold", claimLimits},
 		{"Claim/WithoutAStepIsNeverDue", claimNoStep},
+		{"Claim/WhateverTheStatus", claimStatus},
 		{"Claim/NoStepsClaimNothing", claimNone},
 		{"Claim/ManySteps", claimManySteps},
 		{"Claim/IsAsTheRowIsAfterIt", claimIsRow},
@@ -205,5 +206,34 @@ func claimTime(t *testing.T, s engine.Store) {
 	got, err := s.Claim(t.Context(), claimAt(start, "w", "do.a"))
 	if err != nil || got.Now.Before(first) || got.Now.Location() != time.UTC {
 		t.Errorf("Claimed.Now = %s, %v, want a time in UTC from %s on", got.Now, err, first)
+	}
+}
+
+// A status is the engine's word: what is due is claimed, and keeps it.
+func claimStatus(t *testing.T, s engine.Store) {
+	due := []engine.Status{engine.Running, engine.Waiting, engine.Stuck, engine.Compensating}
+	for _, status := range due {
+		mustCreate(t, s, job(string(status), func(in *engine.Instance) { in.Status = status }))
+	}
+	mustCreate(t, s, job("later", func(in *engine.Instance) {
+		in.Status, in.DueAt = engine.Waiting, start.Add(time.Hour)
+	}), job("never", func(in *engine.Instance) {
+		in.Status, in.DueAt = engine.Waiting, time.Time{}
+	}), job("no", func(in *engine.Instance) {
+		in.Status, in.Step, in.DueAt = engine.CompensationFailed, "", time.Time{}
+	}))
+	got := mustClaim(t, s, claimAt(start, "w", "do.a"))
+	if len(got) != len(due) {
+		t.Fatalf("Claim = %v, want what is due, whatever its status", ids(got))
+	}
+	for _, in := range got {
+		if string(in.Status) != in.ID {
+			t.Errorf("%s came back as %s", in.ID, in.Status)
+		}
+		in.State, in.Status = "b", engine.Waiting
+		mustDo(t, s, engine.Done, move(in, "b"))
+		if now := mustLoad(t, s, in.ID); now.Status != engine.Waiting || now.State != "b" {
+			t.Errorf("%s is %s in %s after the commit", in.ID, now.Status, now.State)
+		}
 	}
 }

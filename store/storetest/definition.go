@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +18,7 @@ func definitionClauses() []clause {
 		{"Definition/TheSameAgainIsFine", definitionAgain},
 		{"Definition/AnotherTextOfAVersionIsErrConflict", definitionConflict},
 		{"Definition/MissingIsErrNotFound", definitionMissing},
+		{"Definition/VersionsNewestFirst", definitionVersions},
 	}
 }
 
@@ -73,5 +76,33 @@ func definitionConflict(t *testing.T, s engine.Store) {
 func definitionMissing(t *testing.T, s engine.Store) {
 	if _, err := s.Definition(t.Context(), "flow", "nothing"); !errors.Is(err, engine.ErrNotFound) {
 		t.Errorf("Definition = %v, want ErrNotFound", err)
+	}
+}
+
+func definitionVersions(t *testing.T, s engine.Store) {
+	var want []engine.StoredDefinition
+	for _, version := range []int{2, 10, 1} {
+		d := engine.StoredDefinition{
+			Workflow: "flow", Version: version, Hash: fmt.Sprint("h", version), Source: []byte(fmt.Sprint("version: ", version)),
+		}
+		other := d
+		other.Workflow = "flow2"
+		for _, d := range []engine.StoredDefinition{d, other} {
+			if err := s.PutDefinition(t.Context(), start, d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want = append(want, d)
+	}
+	slices.SortFunc(want, func(a, b engine.StoredDefinition) int { return b.Version - a.Version })
+	got, err := s.Versions(t.Context(), "flow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Versions (-want +got):\n%s", diff)
+	}
+	if got, err := s.Versions(t.Context(), "nothing"); err != nil || len(got) > 0 {
+		t.Errorf("Versions of what is not stored = %v, %v", got, err)
 	}
 }

@@ -147,6 +147,8 @@ func listFilters(t *testing.T, s engine.Store) {
 		{"key of workflow", engine.Filter{Workflow: "other", Key: "k1"}, 1},
 		{"state and status", engine.Filter{State: "b", Status: engine.Running}, 1},
 		{"state, status and key", engine.Filter{State: "b", Status: engine.Running, Key: "k2"}, 1},
+		{"definition", engine.Filter{DefHash: "hash", Status: engine.Parked}, 1},
+		{"no such definition", engine.Filter{DefHash: "hash2"}, 0},
 		{"nothing", engine.Filter{Workflow: "flo_"}, 0},
 		{"no pattern", engine.Filter{Key: "%"}, 0},
 	} {
