@@ -313,19 +313,19 @@ func (d *draft) note(reason string) (Transition, *snapshot) {
 
 // finish encodes the progress and hands out the transition.
 func (d *draft) finish() (Transition, *snapshot) {
-	data, err := json.Marshal(d.progress)
-	switch {
-	case d.def == nil:
-		// The definition could not be had, so the data was not decoded.
-		data = d.before.Data
-	case err != nil:
-		// Outputs and events were encoded before, so this cannot happen with
-		// JSON that a handler gave; keep the old data and let people look.
-		d.Status, d.Step, d.DueAt = Parked, "", time.Time{}
-		d.Note = cleanText(fmt.Sprintf("encode the progress: %v", err))
-		data = d.before.Data
+	if d.def != nil && d.m.oracle == nil {
+		// Else there is nothing to store: the definition could not be had, so
+		// the data was not decoded, or this is a model.
+		data, err := json.Marshal(d.progress)
+		if err != nil {
+			// Outputs and events were encoded before, so this cannot happen with
+			// JSON that a handler gave; keep the old data and let people look.
+			d.Status, d.Step, d.DueAt = Parked, "", time.Time{}
+			d.Note = cleanText(fmt.Sprintf("encode the progress: %v", err))
+			data = d.before.Data
+		}
+		d.Data = data
 	}
-	d.Data = data
 	d.tr.Instance = d.Instance
 	next := d.snapshot
 	return d.tr, &next

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -123,16 +122,10 @@ func (x *explorer) start() {
 		if x.def.Deadline > 0 {
 			in.DeadlineAt = begun().Add(x.def.Deadline)
 		}
-		n, err := begin(x.def, in, map[string]any{}, x.moment(o))
-		if err != nil {
-			return // the start is refused, so there is no instance
+		d, err := enterStart(x.def, in, map[string]any{}, x.moment(o))
+		if err == nil { // else the start is refused, and there is no instance
+			x.visit(&situation{snap: &d.snapshot})
 		}
-		snap, err := newSnapshot(n.Instance, x.def)
-		if err != nil {
-			return
-		}
-		snap.input = map[string]any{}
-		x.visit(&situation{snap: snap})
 	})
 }
 
@@ -178,23 +171,23 @@ func (x *explorer) answers(f func(*oracle)) {
 }
 
 // normalise drops what only counts: a cycle must lead back to a situation that
-// was seen.
+// was seen. Two visits of a state are enough to see the order of their undo.
 func (s *situation) normalise() {
 	p := &s.snap.progress
 	p.Moves = 0
-	const visits = 2 // of a state are enough to see the order
-	for _, e := range slices.Clone(s.world.open) {
-		var same []int
-		for _, o := range s.world.open {
-			if o.state == e.state {
-				same = append(same, o.visit)
-			}
+	if len(s.world.open) == 0 {
+		return
+	}
+	last := s.world.open[len(s.world.open)-1].state
+	var same []int
+	for _, e := range s.world.open {
+		if e.state == last {
+			same = append(same, e.visit)
 		}
-		if len(same) <= visits {
-			continue
-		}
-		s.world.open = slices.DeleteFunc(s.world.open, func(o effect) bool { return o.state == e.state && o.visit == same[0] })
-		p.Done = slices.DeleteFunc(p.Done, func(v doneVisit) bool { return v.State == e.state && v.Visit == same[0] })
+	}
+	if len(same) > 2 {
+		s.world.open = slices.DeleteFunc(s.world.open, func(e effect) bool { return e.state == last && e.visit == same[0] })
+		p.Done = slices.DeleteFunc(p.Done, func(v doneVisit) bool { return v.State == last && v.Visit == same[0] })
 	}
 }
 
@@ -202,23 +195,44 @@ func (s *situation) normalise() {
 func (s *situation) key() string {
 	p := &s.snap.progress
 	var b strings.Builder
-	fmt.Fprint(&b, s.snap.State, " ", s.snap.Status, " ", s.snap.Doubt, p.Pivot, p.Undone, p.WithOf == s.snap.State, " ", p.UndoTo)
-	if p.Error != nil {
-		fmt.Fprint(&b, " !", p.Error.State)
+	word := func(text string, flags ...bool) {
+		b.WriteString(text)
+		for _, f := range flags {
+			b.WriteByte("-+"[toInt(f)])
+		}
+		b.WriteByte(' ')
 	}
-	for _, v := range p.Done {
-		fmt.Fprint(&b, " ", v.State, v.Out == nil)
+	word(s.snap.State, s.snap.Doubt, p.Pivot, p.Undone, p.WithOf == s.snap.State)
+	word(string(s.snap.Status))
+	word(p.UndoTo)
+	if p.Error != nil && p.UndoTo == "" && !p.Undone { // what is undone cannot be retried
+		word(p.Error.State)
 	}
-	fmt.Fprint(&b, " ", s.world.final)
-	for _, e := range s.world.open {
-		fmt.Fprint(&b, " ", e.state, e.late)
+	b.WriteByte('|')
+	for i := range p.Done {
+		word(p.Done[i].State, p.Done[i].Out == nil)
+	}
+	b.WriteByte('|')
+	for _, name := range s.world.final {
+		word(name)
+	}
+	b.WriteByte('|')
+	for i := range s.world.open {
+		word(s.world.open[i].state, s.world.open[i].late)
 	}
 	return b.String()
 }
 
-// way tells how an instance gets to s by ev.
-func (s *situation) way(ev string) string {
-	list := []string{ev}
+func toInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// way tells how an instance gets to s.
+func (s *situation) way() string {
+	var list []string
 	for at := s; at.before != nil; at = at.before {
 		list = append(list, at.event)
 	}

@@ -152,12 +152,8 @@ func (x *explorer) each(s *situation, ev event) {
 		m := x.moment(o)
 		from := *s.snap
 		if ev.retry {
-			tr, err := retryFailed(&from, "", m)
-			if err != nil {
-				return // refused: the instance stays as it is
-			}
-			if next, err := newSnapshot(tr.Instance, x.def); err == nil {
-				next.input = from.input
+			_, next, err := retryFailed(&from, "", m)
+			if err == nil { // else it is refused, and the instance stays as it is
 				x.arrive(s, ev, o, next)
 			}
 			return

@@ -94,18 +94,19 @@ func (e *Engine) planRetry(ctx context.Context, in Instance, op Operator) (Trans
 		return Transition{}, fmt.Errorf("%w: %w", ErrConflict, err)
 	}
 	m := moment{now: e.now(), worker: op.Actor, outbox: e.outbox}
-	tr, err := retryFailed(s, op.Reason, m)
+	tr, _, err := retryFailed(s, op.Reason, m)
 	tr.Token = newToken()
 	return tr, err
 }
 
 // retryFailed is the pure part of Retry.
-func retryFailed(s *snapshot, reason string, m moment) (Transition, error) {
+func retryFailed(s *snapshot, reason string, m moment) (Transition, *snapshot, error) {
 	if s.progress.Undone {
-		return Transition{}, fmt.Errorf("%w: what it did has been undone; start it anew", ErrConflict)
+		return Transition{}, nil, fmt.Errorf("%w: what it did has been undone; start it anew", ErrConflict)
 	}
 	if s.progress.UndoTo != "" {
-		return retryUndo(s, reason, m), nil
+		tr, next := retryUndo(s, reason, m)
+		return tr, next, nil
 	}
 	name := s.FailedState
 	if s.Status != Failed {
@@ -113,10 +114,10 @@ func retryFailed(s *snapshot, reason string, m moment) (Transition, error) {
 	}
 	st := s.def.State(name)
 	if st == nil || st.Kind == definition.EndState {
-		return Transition{}, fmt.Errorf("%w: there is no step to run again in state %q", ErrConflict, name)
+		return Transition{}, nil, fmt.Errorf("%w: there is no step to run again in state %q", ErrConflict, name)
 	}
 	if e := s.progress.Error; e != nil && e.Code == definition.CodeExpression && e.State == name && s.progress.WithOf == name {
-		return Transition{}, fmt.Errorf("%w: step %s has succeeded, but the way on from %s cannot be evaluated (%s); running it again cannot help", ErrConflict, st.Step, name, e.Message)
+		return Transition{}, nil, fmt.Errorf("%w: step %s has succeeded, but the way on from %s cannot be evaluated (%s); running it again cannot help", ErrConflict, st.Step, name, e.Message)
 	}
 	d := newDraft(s, m)
 	d.progress.Error, d.progress.Moves = nil, 0
@@ -126,7 +127,7 @@ func retryFailed(s *snapshot, reason string, m moment) (Transition, error) {
 		d.DeadlineAt = m.now.Add(s.def.Deadline)
 	}
 	if err := d.takeKeys(st, m); err != nil {
-		return Transition{}, fmt.Errorf("%w: %w", ErrConflict, err)
+		return Transition{}, nil, fmt.Errorf("%w: %w", ErrConflict, err)
 	}
 	if d.progress.WithOf == name {
 		doubt := d.Doubt
@@ -141,31 +142,30 @@ func retryFailed(s *snapshot, reason string, m moment) (Transition, error) {
 			d.progress.Visits[name]--
 		}
 		if err := d.enter(st); err != nil {
-			return Transition{}, fmt.Errorf("%w: %w", ErrConflict, err)
+			return Transition{}, nil, fmt.Errorf("%w: %w", ErrConflict, err)
 		}
 	}
 	d.tr.Reclaim = d.Key != ""
 	d.Note = cleanText(reason)
-	tr, _ := d.note(ReasonOperator)
-	return tr, nil
+	tr, next := d.note(ReasonOperator)
+	return tr, next, nil
 }
 
 // retryUndo goes on with an undo that did not work, or with the end after the
 // last one.
-func retryUndo(s *snapshot, reason string, m moment) Transition {
+func retryUndo(s *snapshot, reason string, m moment) (tr Transition, next *snapshot) {
 	d := newDraft(s, m)
-	var tr Transition
 	if len(d.progress.Done) == 0 {
-		tr, _ = d.endUndo(ReasonOperator)
+		tr, next = d.endUndo(ReasonOperator)
 	} else {
 		d.Code, d.Message = d.progress.Error.Code, d.progress.Error.Message
 		d.nextUndo()
-		tr, _ = d.note(ReasonOperator)
+		tr, next = d.note(ReasonOperator)
 	}
 	if tr.History.Message == "" {
 		tr.History.Message = cleanText(reason)
 	}
-	return tr
+	return tr, next
 }
 
 // takeKeys asks for the concurrency keys that an instance in st holds.

@@ -162,17 +162,26 @@ func startRun(def *definition.Definition, in Instance, input map[string]any, m m
 
 // begin enters the start state.
 func begin(def *definition.Definition, in Instance, input map[string]any, m moment) (New, error) {
+	d, err := enterStart(def, in, input, m)
+	if err != nil {
+		return New{}, err
+	}
+	tr, _ := d.finish()
+	return New{Instance: tr.Instance, Acquire: tr.Acquire, Start: tr.Start}, nil
+}
+
+func enterStart(def *definition.Definition, in Instance, input map[string]any, m moment) (*draft, error) {
 	m.lease = time.Time{}
 	s := &snapshot{Instance: in, def: def, input: input}
 	d := newDraft(s, m)
 	vars, err := d.vars(m.now)
 	if err != nil {
-		return New{}, err
+		return nil, err
 	}
 	for _, l := range def.Labels {
 		text, err := m.oracle.text(l.Value, vars)
 		if err != nil {
-			return New{}, fmt.Errorf("start %s: %w: label %s: %w", def.Workflow, ErrInvalid, l.Name, err)
+			return nil, fmt.Errorf("start %s: %w: label %s: %w", def.Workflow, ErrInvalid, l.Name, err)
 		}
 		if d.Labels == nil {
 			d.Labels = make(map[string]string, len(def.Labels))
@@ -182,16 +191,15 @@ func begin(def *definition.Definition, in Instance, input map[string]any, m mome
 	if c := def.Concurrency; c != nil {
 		name, err := m.concurrencyKey(c, vars, def.Workflow)
 		if err != nil {
-			return New{}, fmt.Errorf("start %s: %w", def.Workflow, err)
+			return nil, fmt.Errorf("start %s: %w", def.Workflow, err)
 		}
 		d.tr.Acquire = []Hold{{Name: name, Reject: c.Reject}}
 		d.progress.Holds = []hold{{Name: name}}
 	}
 	if err := d.enter(def.State(def.Start)); err != nil {
-		return New{}, fmt.Errorf("start %s: %w: %w", def.Workflow, ErrInvalid, err)
+		return nil, fmt.Errorf("start %s: %w: %w", def.Workflow, ErrInvalid, err)
 	}
-	tr, _ := d.finish()
-	return New{Instance: tr.Instance, Acquire: tr.Acquire, Start: tr.Start}, nil
+	return d, nil
 }
 
 // checkKey holds a key to the documented set: valid UTF-8 without control
