@@ -43,6 +43,13 @@
 // for it: that is asked first whether the work is done. A handler for which
 // ten items cost as much as one takes them together, by [RegisterBatch].
 //
+// What a step has done is undone by a compensation, see [RegisterCompensation]:
+// where a failure has the policy compensate, and no irreversible step has
+// happened, the completed visits are undone from the last to the first.
+//
+// The step pawl.noop, for states that only decide, is always there; names that
+// begin with "pawl." are the engine's own.
+//
 // # Running it
 //
 //	def, diags := definition.Parse("pr-merge.yaml", text) // diags.Err() says what is wrong, and where
@@ -54,7 +61,8 @@
 // # What lives here
 //
 // The words of the domain, the rules of advancing an instance (a pure
-// function, see decide.go) and the tick around them. No SQL, no YAML, no HTTP,
+// function, see decide.go), the model check that drives these rules through
+// every situation ([Explore]), and the tick around them. No SQL, no YAML, no HTTP,
 // no cloud SDK; those live in stores, steps and commands, which import this
 // package and are never imported by it.
 package engine

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/pawl-dev/pawl/engine/definition"
-	"github.com/pawl-dev/pawl/engine/expression"
 )
 
 // The steps of states that no handler runs. They are claimed like others when
@@ -80,7 +79,7 @@ func (d *draft) elapse(st *definition.State) (Transition, *snapshot) {
 	}
 	o := outcome{
 		kind: outcomeFailed, code: definition.CodeTimeout,
-		message: fmt.Sprintf("no signal came within %s", expression.FormatDuration(st.Timeout)),
+		message: fmt.Sprintf("no signal came within %s", definition.FormatDuration(st.Timeout)),
 	}
 	if branches, ok := st.Catch[definition.CodeTimeout]; ok {
 		return d.caught(st, branches, ReasonCaught, o)
