@@ -70,6 +70,7 @@ func (d *draft) sleep(st *definition.State) {
 // elapse goes on when the time of a wait is over. A tick may look earlier, for
 // example after the instance has stood in line for a key.
 func (d *draft) elapse(st *definition.State) (Transition, *snapshot) {
+	d.before.Attempt = 0 // a claim counts attempts, but a wait makes none
 	if d.progress.Wake == 0 || d.m.now.Before(time.UnixMicro(d.progress.Wake)) {
 		d.sleep(st)
 		return d.finish()
@@ -89,6 +90,7 @@ func (d *draft) elapse(st *definition.State) (Transition, *snapshot) {
 
 // receive takes the signal that an await waits for.
 func (d *draft) receive(st *definition.State, o outcome) (Transition, *snapshot) {
+	d.before.Attempt = 0
 	for _, sig := range st.Signals {
 		if sig.Name != o.signal {
 			continue

@@ -85,7 +85,7 @@ func TestWait(t *testing.T) {
 	if in = w.settle(id); in.Status != engine.Succeeded || in.EndedAt.Sub(begun) != 5*time.Hour {
 		t.Errorf("it ended %s after %s", in.Status, in.EndedAt.Sub(begun))
 	}
-	want := []string{"PAUSE>UNTIL elapsed 1", "UNTIL>CHOICE elapsed 1", "CHOICE>DONE done 1"}
+	want := []string{"PAUSE>UNTIL elapsed 0", "UNTIL>CHOICE elapsed 0", "CHOICE>DONE done 1"}
 	if diff := cmp.Diff(want, w.story(id)); diff != "" {
 		t.Errorf("history (-want +got):\n%s", diff)
 	}
@@ -106,7 +106,7 @@ func TestAwaitTimesOut(t *testing.T) {
 		t.Errorf("it took %s, want %s", got, want)
 	}
 	want := []string{
-		"PAUSE>UNTIL elapsed 1", "UNTIL>ANSWER elapsed 1", "ANSWER>LATE caught 1 timeout", "LATE>FAILED failed 1 timeout",
+		"PAUSE>UNTIL elapsed 0", "UNTIL>ANSWER elapsed 0", "ANSWER>LATE caught 0 timeout", "LATE>FAILED failed 0 timeout",
 	}
 	if diff := cmp.Diff(want, w.story(id)); diff != "" {
 		t.Errorf("history (-want +got):\n%s", diff)
