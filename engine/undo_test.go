@@ -244,7 +244,7 @@ states:
   A:
     step: t.a
     with: {n: 0}
-    compensate: t.undo
+    compensate: UNDO
     next:
       - when: ${{ output.n < 2 }}
         to: PAUSE
@@ -254,23 +254,35 @@ states:
   DONE: {end: succeeded}
   FAILED: {end: failed}
 `
-	var e effects
-	w := newWorld(t)
-	n := 0
-	engine.Register(&w.reg, "t.a", func(context.Context, engine.Call[number]) (number, error) {
-		n++
-		return number{n}, nil
-	}, engine.Handler{})
-	engine.RegisterCompensation(&w.reg, "t.undo", "t.a", func(_ context.Context, c engine.Call[engine.Undone[number, number]]) error {
-		e.add("undo %s %d", c.Key, c.In.Out.N)
-		return nil
-	}, engine.Handler{})
-	w.handle("h.b", scripted(errBoom).run)
-	w.open(twice)
-	id := w.start("twice", "1")
-	w.settle(id)
-	if diff := cmp.Diff([]string{"undo " + id + "/A/2/undo 2", "undo " + id + "/A/1/undo 1"}, e.take()); diff != "" {
-		t.Errorf("effects (-want +got):\n%s", diff)
+	tests := []struct{ name, undo string }{
+		{"RecordedOutput", "t.undo"},
+		{"With", `{step: t.show, with: {n: "${{ states.A?.output?.n ?? 0 }}"}}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var e effects
+			w := newWorld(t)
+			n := 0
+			engine.Register(&w.reg, "t.a", func(context.Context, engine.Call[number]) (number, error) {
+				n++
+				return number{n}, nil
+			}, engine.Handler{})
+			engine.RegisterCompensation(&w.reg, "t.undo", "t.a", func(_ context.Context, c engine.Call[engine.Undone[number, number]]) error {
+				e.add("undo %s %d", c.Key, c.In.Out.N)
+				return nil
+			}, engine.Handler{})
+			engine.Register(&w.reg, "t.show", func(_ context.Context, c engine.Call[number]) (struct{}, error) {
+				e.add("undo %s %d", c.Key, c.In.N)
+				return struct{}{}, nil
+			}, engine.Handler{})
+			w.handle("h.b", scripted(errBoom).run)
+			w.open(strings.Replace(twice, "UNDO", tt.undo, 1))
+			id := w.start("twice", "1")
+			w.settle(id)
+			if diff := cmp.Diff([]string{"undo " + id + "/A/2/undo 2", "undo " + id + "/A/1/undo 1"}, e.take()); diff != "" {
+				t.Errorf("effects (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
