@@ -9,16 +9,19 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/pawl-dev/pawl/engine"
+	"github.com/pawl-dev/pawl/steps/chat"
 	"github.com/pawl-dev/pawl/steps/ci"
 	"github.com/pawl-dev/pawl/steps/git"
+	"github.com/pawl-dev/pawl/steps/ledger"
 	"github.com/pawl-dev/pawl/steps/notify"
 	"github.com/pawl-dev/pawl/steps/queue"
 	"github.com/pawl-dev/pawl/steps/search"
 )
 
 // Shipped are pawl's own steps, for the workflows that pawl ships: ci.check,
-// git.merge, watchers.notify, search.index and queue.publish. Its fields are
-// set by the flags that [Shipped.Flags] adds.
+// git.merge, watchers.notify, search.index and queue.publish; those of packages
+// ledger and chat, and merchant.notify. Its fields are set by the flags that
+// [Shipped.Flags] adds.
 //
 // A step whose setting is missing is registered all the same, so that
 // workflows can be checked and started anywhere; where it comes to run, its
@@ -54,8 +57,10 @@ func (s *Shipped) Handlers(ctx context.Context, setup *Setup) error {
 	return errors.Join(
 		s.registerCI(setup),
 		s.registerGit(ctx, setup),
-		s.registerNotify(ctx, setup),
+		registerNotify(ctx, setup),
 		s.registerSearch(setup),
+		registerLedger(ctx, setup),
+		registerChat(ctx, setup),
 	)
 }
 
@@ -83,16 +88,19 @@ func (s *Shipped) registerGit(ctx context.Context, setup *Setup) error {
 	return nil
 }
 
-func (s *Shipped) registerNotify(ctx context.Context, setup *Setup) error {
-	cfg := notify.Config{Notifier: notify.Log{Logger: setup.Logger}}
-	if setup.DB != nil {
-		rec, err := notify.NewRecorder(ctx, setup.DB, notify.RecorderOptions{Logger: setup.Logger, Clock: setup.Clock})
-		if err != nil {
-			return err
-		}
-		cfg.Notifier = rec
+func registerNotify(ctx context.Context, setup *Setup) error {
+	log := notify.Log{Logger: setup.Logger}
+	if setup.DB == nil {
+		notify.Register(setup.Handlers, notify.Config{Notifier: log})
+		notify.RegisterMerchant(setup.Handlers, log)
+		return nil
 	}
-	notify.Register(setup.Handlers, cfg)
+	rec, err := notify.NewRecorder(ctx, setup.DB, notify.RecorderOptions{Logger: setup.Logger, Clock: setup.Clock})
+	if err != nil {
+		return err
+	}
+	notify.Register(setup.Handlers, notify.Config{Notifier: rec})
+	notify.RegisterMerchant(setup.Handlers, rec)
 	return nil
 }
 
@@ -113,6 +121,28 @@ func (s *Shipped) registerSearch(setup *Setup) error {
 		return err
 	}
 	search.Register(setup.Handlers, x)
+	return nil
+}
+
+func registerLedger(ctx context.Context, setup *Setup) (err error) {
+	l := &ledger.Ledger{}
+	if setup.DB != nil {
+		if l, err = ledger.New(ctx, setup.DB, ledger.Options{Clock: setup.Clock}); err != nil {
+			return err
+		}
+	}
+	ledger.Register(setup.Handlers, l)
+	return nil
+}
+
+func registerChat(ctx context.Context, setup *Setup) (err error) {
+	m := &chat.Messages{}
+	if setup.DB != nil {
+		if m, err = chat.New(ctx, setup.DB, chat.Options{Clock: setup.Clock}); err != nil {
+			return err
+		}
+	}
+	chat.Register(setup.Handlers, m)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +21,7 @@ type Exploration struct {
 	Findings definition.Diagnostics
 	// Situations is how many different ones were gone through.
 	Situations int
-	// Complete is false if there are more than that.
+	// Complete is false if there are more than that. Findings says so then.
 	Complete bool
 }
 
@@ -36,9 +37,16 @@ type Exploration struct {
 //     ever,
 //   - model-twice: an irreversible step that can run twice,
 //   - model-undo-left: a completed step that a failure leaves without its undo,
-//   - model-undo-data: an undo that needs what may not exist.
+//   - model-undo-data: an undo that needs what may not exist,
+//   - model-size: that there are too many situations to go through them all.
 func Explore(def *definition.Definition) Exploration {
-	x := &explorer{def: def, outbox: modelOutbox(), seen: make(map[string]bool), found: make(map[string]bool)}
+	return explore(def, maxSituations)
+}
+
+func explore(def *definition.Definition, limit int) Exploration {
+	x := &explorer{
+		def: def, limit: limit, outbox: modelOutbox(), seen: make(map[string]bool), found: make(map[string]bool),
+	}
 	x.out.Complete = true
 	x.start()
 	for len(x.queue) > 0 {
@@ -49,6 +57,12 @@ func Explore(def *definition.Definition) Exploration {
 		}
 	}
 	x.out.Situations = len(x.seen)
+	if !x.out.Complete {
+		f := def.Finding("", "states", ruleSize, fmt.Sprintf(
+			"the model check stopped after %d situations, what follows is not checked; split the workflow", limit))
+		f.Warning = true
+		x.out.Findings = append(x.out.Findings, f)
+	}
 	x.out.Findings.Locate(def.Source)
 	return x.out
 }
@@ -56,6 +70,7 @@ func Explore(def *definition.Definition) Exploration {
 // explorer walks breadth first, so the first way to a situation is a shortest.
 type explorer struct {
 	def    *definition.Definition
+	limit  int
 	outbox *definition.Definition
 	seen   map[string]bool
 	queue  []*situation
@@ -136,7 +151,7 @@ func (x *explorer) visit(s *situation) {
 	if x.seen[key] {
 		return
 	}
-	if len(x.seen) >= maxSituations {
+	if len(x.seen) >= x.limit {
 		x.out.Complete = false
 		return
 	}

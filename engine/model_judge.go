@@ -13,6 +13,7 @@ const (
 	ruleTwice    = "model-twice"
 	ruleUndoLeft = "model-undo-left"
 	ruleUndoData = "model-undo-data"
+	ruleSize     = "model-size"
 )
 
 // report keeps the first finding of its kind at a place.

@@ -55,7 +55,7 @@ func openProgram(ctx context.Context, s *stage, ciURL string) (*program, error) 
 	return p, nil
 }
 
-// register binds the steps of the shipped workflows.
+// register binds the steps of the workflows.
 func (p *program) register(ctx context.Context, reg *engine.Registry, s *stage, ciURL string) error {
 	db, quiet := p.store.DB(), slog.New(slog.DiscardHandler)
 	repo := func(context.Context, string) (string, error) { return s.path(repoName), nil }
@@ -81,14 +81,10 @@ func (p *program) register(ctx context.Context, reg *engine.Registry, s *stage, 
 	return ci.Register(reg, ci.Config{BaseURL: ciURL, Clock: s.clock.time})
 }
 
-// definitions reads the shipped workflows.
+// definitions reads the shipped workflows that pull requests need.
 func definitions() ([]*definition.Definition, error) {
-	files, err := fs.Glob(workflows.FS, "*.yaml")
-	if err != nil {
-		return nil, err
-	}
 	var defs []*definition.Definition
-	for _, file := range files {
+	for _, file := range []string{workflow + ".yaml", "outbox-delivery.yaml"} {
 		src, err := fs.ReadFile(workflows.FS, file)
 		if err != nil {
 			return nil, err

@@ -52,7 +52,7 @@ type Input struct {
 // Output is the output of ci.check.
 type Output struct {
 	// Status is [Green] or [Red].
-	Status string `json:"status"`
+	Status string `json:"status" pawl:"enum=green|red"`
 	// State is the host's word for it: success, failure, error; or none if
 	// nothing has reported.
 	State string `json:"state"`

@@ -1,10 +1,11 @@
-// Package notify is the step watchers.notify: it tells the watchers of a pull
-// request that it was merged.
+// Package notify is the steps that tell somebody: watchers.notify tells the
+// watchers of a pull request that it was merged, merchant.notify tells a
+// merchant that a payment to it was made.
 //
-// Whom to tell says a function of the application, how to tell says a
-// [Notifier]. Two are here: [Log] writes a record to a log, [Recorder] keeps
+// Which watchers to tell says a function of the application, how to tell says
+// a [Notifier] or [MerchantNotifier]. Two are here for both: [Log] writes a record to a log, [Recorder] keeps
 // each notice once in a table and logs it then. Mail, chat and web hooks do
-// not live here; a program brings its own Notifier for them.
+// not live here; a program brings its own for them.
 package notify
 
 import (
@@ -115,6 +116,10 @@ const (
 	keyMerge   = "merge_sha"
 	keyWatcher = "watcher"
 	keyKey     = "key"
+
+	keyMerchant   = "merchant_id"
+	keyPayment    = "payment_id"
+	keyWithdrawal = "withdrawal_id"
 )
 
 // Log writes each notice to a log, and again on every attempt.
@@ -122,19 +127,25 @@ type Log struct {
 	Logger *slog.Logger // default: slog.Default()
 }
 
-var _ Notifier = Log{}
+var (
+	_ Notifier         = Log{}
+	_ MerchantNotifier = Log{}
+)
 
 // Notify implements [Notifier].
 func (l Log) Notify(ctx context.Context, n Notice) error {
-	logger := l.Logger
-	if logger == nil {
-		logger = slog.Default()
-	}
-	logger.LogAttrs(ctx, slog.LevelInfo, "pull request merged",
+	l.logger().LogAttrs(ctx, slog.LevelInfo, "pull request merged",
 		slog.String(keyPR, n.PRID),
 		slog.String(keyMerge, n.MergeSHA),
 		slog.String(keyWatcher, n.Watcher),
 		slog.String(keyKey, n.Key),
 	)
 	return nil
+}
+
+func (l Log) logger() *slog.Logger {
+	if l.Logger == nil {
+		return slog.Default()
+	}
+	return l.Logger
 }

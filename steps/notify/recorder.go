@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Recorder keeps notices in the table notice of an SQL database, each once,
-// and logs each when it is kept. The statements are those of SQLite; times are
+// Recorder keeps notices in the tables notice and merchant_notice of an SQL
+// database, each once, and logs each when it is kept. The statements are those of SQLite; times are
 // integer UTC microseconds. It is safe for concurrent use, by any number of
 // processes.
 type Recorder struct {
@@ -18,7 +18,10 @@ type Recorder struct {
 	clock func() time.Time
 }
 
-var _ Notifier = (*Recorder)(nil)
+var (
+	_ Notifier         = (*Recorder)(nil)
+	_ MerchantNotifier = (*Recorder)(nil)
+)
 
 // RecorderOptions are the settings of a [Recorder]. The zero value is good.
 type RecorderOptions struct {
@@ -55,12 +58,12 @@ const listSQL = `
 SELECT key, watcher, pr_id, merge_sha, at FROM notice
 WHERE pr_id = ? ORDER BY at, key, watcher LIMIT ?`
 
-// NewRecorder returns a recorder on db, and creates its table if it is not
+// NewRecorder returns a recorder on db, and creates its tables if they are not
 // there. db stays the caller's.
 func NewRecorder(ctx context.Context, db *sql.DB, opts RecorderOptions) (*Recorder, error) {
-	for _, statement := range []string{tableSQL, indexSQL} {
+	for _, statement := range []string{tableSQL, indexSQL, merchantTableSQL, merchantIndexSQL} {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
-			return nil, fmt.Errorf("create the table of notices: %w", err)
+			return nil, fmt.Errorf("create the tables of notices: %w", err)
 		}
 	}
 	if opts.Clock == nil {
@@ -72,18 +75,24 @@ func NewRecorder(ctx context.Context, db *sql.DB, opts RecorderOptions) (*Record
 // Notify implements [Notifier]. The record in the log comes after the row, so
 // a crash between the two loses the record, never the row.
 func (r *Recorder) Notify(ctx context.Context, n Notice) error {
-	res, err := r.db.ExecContext(ctx, insertSQL, n.Key, n.Watcher, n.PRID, n.MergeSHA, r.clock().UnixMicro())
-	if err != nil {
-		return fmt.Errorf("record the notice: %w", err)
-	}
-	added, err := res.RowsAffected()
-	if err != nil {
-		return fmt.Errorf("record the notice: %w", err)
-	}
-	if added == 0 {
-		return nil
+	added, err := r.record(ctx, insertSQL, n.Key, n.Watcher, n.PRID, n.MergeSHA, r.clock().UnixMicro())
+	if err != nil || !added {
+		return err
 	}
 	return r.log.Notify(ctx, n)
+}
+
+// record inserts a notice, and reports whether it was not there before.
+func (r *Recorder) record(ctx context.Context, statement string, args ...any) (added bool, err error) {
+	res, err := r.db.ExecContext(ctx, statement, args...)
+	if err != nil {
+		return false, fmt.Errorf("record the notice: %w", err)
+	}
+	n, err := res.RowsAffected()
+	if err != nil {
+		return false, fmt.Errorf("record the notice: %w", err)
+	}
+	return n > 0, nil
 }
 
 // List returns up to limit notices about a pull request, oldest first.
