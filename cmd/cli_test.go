@@ -16,6 +16,9 @@ func TestOutput(t *testing.T) {
 	c := newCLI(t)
 	openScene(t, c)
 	c.write(t, "bad/unknown.yaml", strings.Replace(tiny, "test.work", "test.wrok", 1))
+	c.write(t, "bad/tiny.yaml", strings.NewReplacer("next: GOOD", "nxt: GOOD", "id: integer", "id: '\x1b[31m\u202e'\t# 日本").Replace(tiny))
+	c.write(t, "steps.json", `{"pawl_manifest": 1, "steps": {"test.wrok": {"input": [{"name": "ID", "type": {"kind": "integer"}}]}}}`)
+	c.write(t, "steps_bad.json", `{"pawl_manifest": 1, "steps": {"test.wrok": {"input": [{"name": "ID", "type": {"kind": "int"}}]}}}`)
 	c.write(t, "input.json", `{"pr_id":"42","repo_id":"other"}`)
 	tests := []struct {
 		name string
@@ -71,8 +74,28 @@ func TestOutput(t *testing.T) {
 		{"validate_ok_json", []string{"validate", "../workflows/outbox-delivery.yaml", "-o", "json"}},
 		{"validate_missing", []string{"validate", "DIR/none.yaml"}},
 		{"validate_unknown_step", []string{"validate", "DIR/bad/unknown.yaml"}},
-
 		{"validate_unknown_step_json", []string{"validate", "DIR/bad/unknown.yaml", "-o", "json"}},
+		{"validate_folder", []string{"validate", "DIR/bad"}},
+		{"validate_color", []string{"validate", "DIR/bad", "--color", "always"}},
+		{"validate_bad_color", []string{"validate", "DIR/bad", "--color", "blue"}},
+		{"validate_manifest", []string{"validate", "DIR/bad/unknown.yaml", "--manifest", "DIR/steps.json"}},
+		{"validate_manifest_json", []string{"validate", "DIR/bad/unknown.yaml", "--manifest", "DIR/steps.json", "-o", "json"}},
+		{"validate_bad_manifest", []string{"validate", "DIR/bad/unknown.yaml", "--manifest", "DIR/steps_bad.json"}},
+		{"validate_no_manifest", []string{"validate", "DIR/bad/unknown.yaml", "--manifest", "DIR/none.json"}},
+		{"validate_no_argument", []string{"validate"}},
+		{"list_sarif", []string{"list", "-o", "sarif"}},
+		{"manifest_argument", []string{"manifest", "x"}},
+
+		{"explain_pr_merge", []string{"explain", "../workflows/pr-merge.yaml"}},
+		{"explain_all_features", []string{"explain", "../engine/definition/testdata/all-features.yaml"}},
+		{"explain_state", []string{"explain", "../workflows/pr-merge.yaml", "--state", "MERGING"}},
+		{"explain_state_json", []string{"explain", "../workflows/pr-merge.yaml", "--state", "MERGED", "-o", "json"}},
+		{"explain_no_state", []string{"explain", "../workflows/pr-merge.yaml", "--state", "MERGIN"}},
+		{"explain_warning", []string{"explain", "DIR/bad/unknown.yaml", "--state", "GOOD"}},
+		{"explain_errors", []string{"explain", "DIR/bad/tiny.yaml"}},
+		{"explain_errors_json", []string{"explain", "DIR/bad/tiny.yaml", "-o", "json"}},
+		{"explain_missing", []string{"explain", "DIR/none.yaml"}},
+		{"explain_no_argument", []string{"explain"}},
 
 		{"migrate", []string{"migrate"}},
 		{"migrate_json", []string{"migrate", "-o", "json"}},
@@ -220,13 +243,17 @@ func TestCompletion(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{"Workflow", []string{"start", ""}, []string{"outbox-delivery", "pr-merge"}},
-		{"WorkflowPrefix", []string{"start", "p"}, []string{"pr-merge"}},
+		{"Workflow", []string{"start", ""}, []string{"message-delivery", "outbox-delivery", "payment", "pr-merge"}},
+		{"WorkflowPrefix", []string{"start", "pr"}, []string{"pr-merge"}},
 		{"State", []string{"list", "--state", "MERGE"}, []string{"MERGED", "MERGE_FAILED"}},
-		{"Status", []string{"list", "--status", ""}, []string{"running", "queued", "succeeded", "failed", "parked"}},
+		{"Status", []string{"list", "--status", ""}, []string{
+			"running", "queued", "waiting", "stuck", "compensating", "compensation_failed", "succeeded", "failed", "parked",
+		}},
 		{"FailedIDs", []string{"retry", ""}, []string{"pr-merge/42", "pr-merge/46"}},
 		{"IDPrefix", []string{"show", "pr-merge/43"}, []string{"pr-merge/43"}},
 		{"Output", []string{"list", "-o", ""}, []string{"table", "json"}},
+		{"OutputOfValidate", []string{"validate", "-o", ""}, []string{"table", "json", "sarif"}},
+		{"Color", []string{"validate", "--color", ""}, []string{"auto", "always", "never"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

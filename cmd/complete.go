@@ -106,11 +106,20 @@ func (e *env) newestIDs(ctx context.Context, status []engine.Status) []string {
 
 // completeFlags completes the values of the global flags.
 func (e *env) completeFlags(c *cobra.Command) {
-	fixed(c, "output", "table", "json")
+	_ = c.RegisterFlagCompletionFunc("output", completeOutput) // the flag is there
+	fixed(c, "color", "auto", "always", "never")
 	fixed(c, "log-format", "text", "json")
 	fixed(c, "log-level", "debug", "info", "warn", "error")
 	fixed(c, "queue", "store:")
 	_ = c.MarkPersistentFlagDirname("workflows") // the flag is there
+}
+
+// completeOutput completes --output to what the command can print.
+func completeOutput(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if c.Annotations[sarif] != "" {
+		return []string{"table", "json", sarif}, noFiles
+	}
+	return []string{"table", "json"}, noFiles
 }
 
 // completeFilter completes the flags of list.

@@ -1,7 +1,7 @@
 // Package pawlcmd is the command line of pawl as a library. A program that has
 // handlers of its own calls [Main] with a function that registers them, and
-// gets every subcommand: validate, migrate, start, tick, run, list, show,
-// history, retry, demo, version and shell completion. The program pawl is this
+// gets every subcommand: validate, graph, manifest, migrate, start, tick, run,
+// list, show, history, retry, demo, version and shell completion. The program pawl is this
 // package with pawl's own steps, see [Shipped].
 //
 // # Settings

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,6 +32,7 @@ type env struct {
 	workflows string
 	queue     string
 	output    string
+	color     string
 	logFormat string
 	logLevel  string
 }
@@ -44,7 +46,8 @@ func (e *env) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&e.store, "store", "sqlite:pawl.db", "where instances live: sqlite:`FILE`")
 	fs.StringVar(&e.workflows, "workflows", "", "`DIR` of workflow files (default: those in the program)")
 	fs.StringVar(&e.queue, "queue", "store:", "where events go: store: is a queue in the store's database")
-	fs.StringVarP(&e.output, "output", "o", "table", "form of the output: table or json")
+	fs.StringVarP(&e.output, "output", "o", "table", "form of the output: table or json; for validate also sarif")
+	fs.StringVar(&e.color, "color", "auto", "colours: auto (on a terminal), always or never")
 	fs.StringVar(&e.logFormat, "log-format", "text", "form of the log: text or json")
 	fs.StringVar(&e.logLevel, "log-level", "", "least level of the log: debug, info, warn or error\n(default: info for tick and run, else warn)")
 	e.opts.Flags(fs)
@@ -67,8 +70,11 @@ func (e *env) settle(fs *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
-	if e.output != "table" && e.output != "json" {
+	if !slices.Contains([]string{"table", "json", sarif}, e.output) {
 		return usagef("--output is %q; write table or json", e.output)
+	}
+	if !slices.Contains([]string{"auto", "always", "never"}, e.color) {
+		return usagef("--color is %q; write auto, always or never", e.color)
 	}
 	if e.logFormat != "text" && e.logFormat != "json" {
 		return usagef("--log-format is %q; write text or json", e.logFormat)

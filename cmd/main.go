@@ -2,6 +2,7 @@ package pawlcmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os/signal"
 	"strings"
@@ -38,7 +39,7 @@ func rootCommand(e *env) *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 		RunE: runRoot,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
-			return e.settle(c.Root().PersistentFlags())
+			return errors.Join(e.settle(c.Root().PersistentFlags()), e.checkOutput(c))
 		},
 	}
 	c.SetArgs(e.opts.Args)
@@ -51,10 +52,10 @@ func rootCommand(e *env) *cobra.Command {
 	e.flags(c.PersistentFlags())
 	e.completeFlags(c)
 	c.AddCommand(
-		validateCommand(e), migrateCommand(e), startCommand(e),
+		validateCommand(e), explainCommand(e), graphCommand(e), manifestCommand(e), migrateCommand(e), startCommand(e),
 		tickCommand(e), runCommand(e),
 		listCommand(e), showCommand(e), historyCommand(e), retryCommand(e),
-		demoCommand(e), versionCommand(e),
+		demoCommand(e), schemaCommand(e), versionCommand(e),
 	)
 	return c
 }

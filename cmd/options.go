@@ -36,7 +36,8 @@ type Options struct {
 	Flags func(*pflag.FlagSet)
 
 	// Handlers registers the steps. It is called after the flags are set, by
-	// the commands that check or run workflows: validate, start, tick, run.
+	// the commands that check or run workflows: validate, manifest, start, tick,
+	// run.
 	// Default: none.
 	Handlers func(ctx context.Context, s *Setup) error
 
@@ -61,8 +62,8 @@ type Setup struct {
 	Handlers *engine.Registry
 
 	// DB is the database of the store, for tables of the handlers' own. It is
-	// one connection that writes. It is nil for validate, which reads no more
-	// than the types of the handlers: do no I/O then.
+	// one connection that writes. It is nil for validate and manifest, which read
+	// no more than the types of the handlers: do no I/O then.
 	DB *sql.DB
 
 	// Queue is the queue of --queue, for the step queue.publish. It is nil if

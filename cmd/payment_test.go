@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pawl-dev/pawl/internal/golden"
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/pawl-dev/pawl/steps/ledger"
 	"github.com/pawl-dev/pawl/store/sqlitestore"
 )
@@ -87,8 +88,20 @@ func TestPayment(t *testing.T) {
 		t.Errorf("payment 3 is %s", got)
 	}
 	wantBalance(700)
-	history := []string{"history", "payment/p-3"}
-	golden.Check(t, "testdata/payment_undone.txt", transcript(history, c.run(t, history...)))
+	var story []string
+	for _, h := range decode[struct {
+		Transitions []struct{ From, To, Reason string }
+	}](t, c.must(t, "history", "payment/p-3", "-o", "json")).Transitions {
+		story = append(story, h.From+">"+h.To+" "+h.Reason)
+	}
+	want := []string{
+		"RESERVING>WITHDRAWING done", "WITHDRAWING>NOTIFYING done",
+		"NOTIFYING>NOTIFYING retry", "NOTIFYING>NOTIFYING retry", "NOTIFYING>NOTIFYING retry",
+		"NOTIFYING>WITHDRAWING undo", "WITHDRAWING>RESERVING undone", "RESERVING>PAYMENT_FAILED undone",
+	}
+	if diff := cmp.Diff(want, story); diff != "" {
+		t.Errorf("history (-want +got):\n%s", diff)
+	}
 	if a := c.run(t, "retry", "payment/p-3"); a.code != 3 || !strings.Contains(a.err, "undone") {
 		t.Errorf("retry of what was undone = %+v, want a conflict", a)
 	}

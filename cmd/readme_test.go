@@ -46,7 +46,7 @@ func TestReadmeFirstWorkflow(t *testing.T) {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	for _, step := range []struct{ args, want string }{
-		{"validate greet.yaml", "greet.yaml: ok"},
+		{"validate greet.yaml", "1 workflow, no errors, no warnings, 5 situations"},
 		{`start greet --input {"name":"Ada"}`, "greet/Ada created"},
 		{"tick", "Hello, Ada"},
 		{"show greet/Ada", "GREETED (succeeded)"},

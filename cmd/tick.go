@@ -15,18 +15,19 @@ import (
 
 // reportJSON is the answer of tick: what was done.
 type reportJSON struct {
-	Claimed   int               `json:"claimed"`
-	Steps     int               `json:"steps"`
-	Committed int               `json:"committed"`
-	Succeeded int               `json:"succeeded"`
-	Failed    int               `json:"failed"`
-	Retried   int               `json:"retried"`
-	Queued    int               `json:"queued"`
-	Parked    int               `json:"parked"`
-	Lost      int               `json:"lost"`
-	Returned  int               `json:"returned"`
-	Purged    int               `json:"purged"`
-	Down      map[string]string `json:"down,omitempty"` // step -> why its target is down
+	Claimed    int               `json:"claimed"`
+	Steps      int               `json:"steps"`
+	Committed  int               `json:"committed"`
+	Succeeded  int               `json:"succeeded"`
+	Failed     int               `json:"failed"`
+	Retried    int               `json:"retried"`
+	Queued     int               `json:"queued"`
+	Parked     int               `json:"parked"`
+	UndoFailed int               `json:"undo_failed"`
+	Lost       int               `json:"lost"`
+	Returned   int               `json:"returned"`
+	Purged     int               `json:"purged"`
+	Down       map[string]string `json:"down,omitempty"` // step -> why its target is down
 }
 
 // tickFlags are the flags of tick and run.
@@ -144,6 +145,7 @@ func (e *env) printReport(r engine.Report) error {
 		{r.Retried, "to be retried"},
 		{r.Queued, "in line"},
 		{r.Parked, "parked"},
+		{r.UndoFailed, "not undone"},
 		{r.Lost, "late"},
 		{r.Returned, "given back"},
 		{r.Purged, "purged"},

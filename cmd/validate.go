@@ -3,9 +3,11 @@ package pawlcmd
 import (
 	"context"
 	"errors"
-	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,139 +15,150 @@ import (
 	"github.com/pawl-dev/pawl/engine/definition"
 )
 
-// findingJSON is a finding of validate.
-type findingJSON struct {
-	File     string `json:"file"`
-	Line     int    `json:"line"`
-	Column   int    `json:"column"`
-	Severity string `json:"severity"` // error or warning
-	Rule     string `json:"rule"`
-	Message  string `json:"message"`
-}
+// sarif is the form of --output that only validate has, and the annotation of
+// the commands that have it.
+const sarif = "sarif"
 
-// validatedJSON is the answer of validate.
-type validatedJSON struct {
-	Files    []validatedFileJSON `json:"files"`
-	Findings []findingJSON       `json:"findings"`
-}
+// stdinName is the file name of the standard input. It has no .yaml, since the
+// name of a workflow cannot be held against it.
+const stdinName = "stdin"
 
-type validatedFileJSON struct {
-	File     string `json:"file"`
-	OK       bool   `json:"ok"`
-	Workflow string `json:"workflow,omitempty"`
-	Version  int    `json:"version,omitempty"`
-	Hash     string `json:"hash,omitempty"`
+// maxStdin is far more than the largest workflow.
+const maxStdin = 1 << 20
+
+type validateFlags struct {
+	manifest    string
+	strict      bool
+	unusedInput bool
 }
 
 func validateCommand(e *env) *cobra.Command {
-	return &cobra.Command{
-		Use:   "validate FILE|DIR...",
-		Short: "Check workflow files, also against the steps of this program",
-		Long: "Check workflow files: their form, names, graph and expressions, and whether the steps\n" +
-			"of this program take what the workflow gives them. Findings go to the standard error,\n" +
-			"one a line, as file:line:col: message [rule]. The exit code is 1 if there is an error.",
-		Example: "  " + e.opts.Name + " validate workflows/",
-		Args:    someArgs("a file or a folder"),
-		RunE:    func(c *cobra.Command, args []string) error { return e.validate(c.Context(), args) },
+	var f validateFlags
+	c := &cobra.Command{
+		Use:   "validate FILE|DIR|-...",
+		Short: "Check workflow files, also against the steps they use",
+		Long: "Check workflow files, those in folders (*.yaml), or - for the standard input: their form,\n" +
+			"names, graph and expressions, and whether the steps take what the workflow gives them.\n\n" +
+			"The steps are those of the file that --manifest names; else of " + manifestName + " in the\n" +
+			"current folder, if there is one; else those of this program. If there are none at all, what\n" +
+			"needs them is not checked, and a note says so. The command manifest makes such a file.\n\n" +
+			"Findings go to the standard error, one a line, as file:line:col: message [rule], on a terminal\n" +
+			"with the line that they are about; the number of them goes to the standard output. The exit\n" +
+			"code is 1 if there is an error, or with --strict a warning.",
+		Example: "  " + e.opts.Name + " validate workflows/\n" +
+			"  " + e.opts.Name + " validate --strict -o sarif workflows/ > pawl.sarif",
+		Annotations:       map[string]string{sarif: "yes"},
+		Args:              someArgs("a file or a folder"),
+		ValidArgsFunction: cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
+		RunE:              func(c *cobra.Command, args []string) error { return e.validate(c.Context(), f, args) },
 	}
+	fs := c.Flags()
+	fs.StringVar(&f.manifest, "manifest", "", "`FILE` with the manifest of the steps")
+	fs.BoolVar(&f.strict, "strict", false, "fail on warnings too")
+	fs.BoolVar(&f.unusedInput, "unused-input", false, "warn of inputs that the workflow does not use")
+	_ = c.MarkFlagFilename("manifest", "json") // the flag is there
+	return c
 }
 
-func (e *env) validate(ctx context.Context, args []string) error {
-	list, err := readArgs(args)
+func (e *env) validate(ctx context.Context, f validateFlags, args []string) error {
+	list, err := e.readArgs(args)
 	if err != nil {
 		return err
 	}
-	manifest, err := e.manifest(ctx)
+	known, err := e.knownSteps(ctx, f.manifest)
 	if err != nil {
 		return err
 	}
-	failed := false
-	for i, s := range list {
-		if s.def != nil {
-			list[i].diags = append(list[i].diags, definition.Check(s.def, manifest)...)
-		}
-		failed = failed || list[i].diags.Err() != nil
+	r := report{steps: known, strict: f.strict}
+	for _, s := range list {
+		r.files = append(r.files, f.check(s, known.manifest))
 	}
-	if e.json() {
-		err = e.print(validated(list))
-	} else {
-		e.printFindings(list)
+	r.together()
+	if known.manifest == nil {
+		e.hintf("note: steps, inputs and codes are not checked: this program has no steps, and there is no %s", manifestName)
 	}
-	if err == nil && failed {
+	switch e.output {
+	case "json":
+		err = e.print(r.json())
+	case sarif:
+		err = e.print(e.sarif(&r))
+	default:
+		e.printFindings(&r)
+	}
+	if err == nil && r.failed() {
 		err = &silentError{code: exitFailed}
 	}
 	return err
 }
 
-// manifest describes the steps of this program, without a store.
-func (e *env) manifest(ctx context.Context) (definition.Manifest, error) {
-	setup := &Setup{Handlers: &engine.Registry{}, Getenv: e.opts.Getenv, Logger: e.logger(quiet), Clock: e.opts.Clock}
-	err := e.opts.Handlers(ctx, setup)
-	for _, f := range setup.closers {
-		err = errors.Join(err, f())
+// check adds to what parsing has found in a file all that the other checks
+// find.
+func (f validateFlags) check(s source, manifest definition.Manifest) checked {
+	c := checked{source: s}
+	if s.def != nil {
+		c.diags = append(c.diags, definition.Check(s.def, manifest)...)
+		if f.unusedInput {
+			c.diags = append(c.diags, definition.Unused(s.def)...)
+		}
+		model := engine.Explore(s.def)
+		c.diags, c.situations = append(c.diags, model.Findings...), model.Situations
 	}
-	if err != nil {
-		return nil, fmt.Errorf("set up the steps: %w", err)
-	}
-	return setup.Handlers.Manifest(), nil
+	c.diags.Locate(s.text)
+	return c
 }
 
-// readArgs parses the named files and those in the named folders.
-func readArgs(args []string) ([]source, error) {
+// together adds what is found when the files are held against each other.
+func (r *report) together() {
+	var defs []*definition.Definition
+	for _, f := range r.files {
+		if f.def != nil && f.file != stdinName { // that one may be a new text of a file
+			defs = append(defs, f.def)
+		}
+	}
+	for _, d := range definition.CheckAll(defs) {
+		at := slices.IndexFunc(r.files, func(f checked) bool { return f.file == d.File })
+		r.files[at].diags = append(r.files[at].diags, d)
+		r.files[at].diags.Locate(r.files[at].text)
+	}
+}
+
+// readArgs parses the named files, those in the named folders, and the
+// standard input for "-".
+func (e *env) readArgs(args []string) ([]source, error) {
 	var list []source
-	for _, arg := range args {
-		info, err := os.Stat(arg)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, usagef("validate: there is no file or folder %s", arg)
+	for i, arg := range args {
+		if slices.Contains(args[:i], arg) {
+			continue // it was named twice
 		}
+		more, err := e.readArg(arg)
 		if err != nil {
 			return nil, err
 		}
-		if info.IsDir() {
-			more, err := readDir(os.DirFS(arg), arg)
-			if err != nil {
-				return nil, err
+		for _, s := range more {
+			same := func(other source) bool { return filepath.Clean(other.file) == filepath.Clean(s.file) }
+			if !slices.ContainsFunc(list, same) {
+				list = append(list, s)
 			}
-			list = append(list, more...)
-			continue
 		}
-		src, err := os.ReadFile(arg)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, parse(arg, src))
 	}
 	return list, nil
 }
 
-func (e *env) printFindings(list []source) {
-	for _, s := range list {
-		for _, d := range s.diags {
-			fmt.Fprintln(e.err, printable(d.Error()))
-		}
-		if s.diags.Err() == nil {
-			e.printf("%s: ok, %s version %d\n", s.file, s.def.Workflow, s.def.Version)
-		}
+func (e *env) readArg(arg string) ([]source, error) {
+	if arg == "-" {
+		src, err := io.ReadAll(io.LimitReader(e.in, maxStdin))
+		return []source{parse(stdinName, src)}, err
 	}
-}
-
-func validated(list []source) validatedJSON {
-	out := validatedJSON{Files: []validatedFileJSON{}, Findings: []findingJSON{}}
-	for _, s := range list {
-		file := validatedFileJSON{File: s.file, OK: s.diags.Err() == nil}
-		if s.def != nil {
-			file.Workflow, file.Version, file.Hash = s.def.Workflow, s.def.Version, s.def.Hash
-		}
-		out.Files = append(out.Files, file)
-		for _, d := range s.diags {
-			severity := "error"
-			if d.Warning {
-				severity = "warning"
-			}
-			out.Findings = append(out.Findings, findingJSON{
-				File: d.File, Line: d.Line, Column: d.Col, Severity: severity, Rule: d.Rule, Message: d.Message,
-			})
-		}
+	info, err := os.Stat(arg)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, usagef("validate: there is no file or folder %s", arg)
 	}
-	return out
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return readDir(os.DirFS(arg), arg)
+	}
+	src, err := os.ReadFile(arg)
+	return []source{parse(arg, src)}, err
 }

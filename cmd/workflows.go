@@ -16,6 +16,7 @@ import (
 // source is a workflow file and what was found in it.
 type source struct {
 	file  string
+	text  []byte
 	def   *definition.Definition // nil if it has errors
 	diags definition.Diagnostics
 }
@@ -85,5 +86,5 @@ func isWorkflowFile(name string) bool {
 
 func parse(file string, src []byte) source {
 	def, diags := definition.Parse(file, src)
-	return source{file: file, def: def, diags: diags}
+	return source{file: file, text: src, def: def, diags: diags}
 }

@@ -146,7 +146,7 @@ func (s *session) committed(tr Transition, out Outcome) {
 		case out.Result != Done:
 			return
 		case tr.History == nil:
-		case tr.History.Reason == ReasonRetry || tr.History.Reason == ReasonDown:
+		case tr.History.Reason == ReasonRetry || tr.History.Reason == ReasonDown || tr.History.Reason == ReasonStuck:
 			r.Retried++
 		}
 		r.Committed++
@@ -157,7 +157,9 @@ func (s *session) committed(tr Transition, out Outcome) {
 			r.Failed++
 		case Parked:
 			r.Parked++
-		case Running, Queued:
+		case CompensationFailed:
+			r.UndoFailed++
+		case Running, Queued, Waiting, Stuck, Compensating:
 		}
 	})
 	s.e.logCommit(s.ctx, tr, out)

@@ -52,6 +52,9 @@ func (r *Registry) check() error {
 	errs := append([]error(nil), r.errs...)
 	for _, name := range r.names() {
 		h := r.handlers[name]
+		for _, err := range append(schema{}.checkTags(h.in), schema{}.checkTags(h.out)...) {
+			errs = append(errs, fmt.Errorf("register %q: %w", name, err))
+		}
 		if h.undoes == "" {
 			continue
 		}

@@ -64,9 +64,11 @@ type Report struct {
 	Retried   int // attempts that failed and will be made again
 	Queued    int // instances that now wait for a concurrency key
 	Parked    int
-	Lost      int // late results that were ignored
-	Returned  int // attempts given back at shutdown or at the end of the budget
-	Purged    int
+	// UndoFailed are instances that could not undo what they did.
+	UndoFailed int
+	Lost       int // late results that were ignored
+	Returned   int // attempts given back at shutdown or at the end of the budget
+	Purged     int
 	// Down are the steps whose target was down, with the error.
 	Down map[string]string
 }

@@ -28,6 +28,7 @@ func (x *explorer) events(s *situation) []event {
 		return undoEvents(st)
 	case Succeeded:
 		return nil
+	case Running, Queued, Waiting, Stuck:
 	}
 	var list []event
 	switch st.Kind {

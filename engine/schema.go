@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,8 +12,14 @@ import (
 	"github.com/pawl-dev/pawl/engine/definition"
 )
 
+// enumTag is the struct tag that lists what a string can be, such as
+// `pawl:"enum=green|red"`. Workflows are checked against it; at run time it
+// means nothing.
+const enumTag = "pawl"
+
 // fields derives the schema of a handler's input or output from its Go struct,
-// by the names and rules of encoding/json. It returns nil for other types.
+// by the names and rules of encoding/json, and the values of an enum from the
+// tag pawl. It returns nil for other types.
 func fields(t reflect.Type) []definition.Field {
 	if t = structOf(t); t == nil {
 		return nil
@@ -54,6 +61,9 @@ func (s schema) fields(t reflect.Type) []definition.Field {
 		}
 		typ := s.typeOf(f.Type)
 		omit := strings.Split(opts, ",")
+		if enum, err := enumOf(f); err == nil {
+			setEnum(&typ, enum)
+		}
 		typ.Optional = f.Type.Kind() == reflect.Pointer || slices.Contains(omit, "omitempty") || slices.Contains(omit, "omitzero")
 		list = append(list, definition.Field{Name: name, Type: typ})
 	}
@@ -94,4 +104,55 @@ func (s schema) typeOf(t reflect.Type) definition.Type {
 	default:
 		return definition.Type{Kind: definition.Any}
 	}
+}
+
+// enumOf returns the values that the tag of a field lists, nil if it has none.
+func enumOf(f reflect.StructField) ([]string, error) {
+	tag, ok := f.Tag.Lookup(enumTag)
+	if !ok {
+		return nil, nil
+	}
+	list, ok := strings.CutPrefix(tag, "enum=")
+	values := strings.Split(list, "|")
+	if !ok || slices.Contains(values, "") {
+		return nil, fmt.Errorf("field %s has the tag pawl:%q, want pawl:\"enum=a|b\"", f.Name, tag)
+	}
+	if k := elem(f.Type).Kind(); k != reflect.String {
+		return nil, fmt.Errorf("field %s has the tag pawl:%q, but only strings have an enum, not %v", f.Name, tag, f.Type)
+	}
+	return values, nil
+}
+
+// elem returns t without pointers and lists around it.
+func elem(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
+		t = t.Elem()
+	}
+	return t
+}
+
+func setEnum(t *definition.Type, enum []string) {
+	for t.Elem != nil {
+		t = t.Elem
+	}
+	if t.Kind == definition.String {
+		t.Enum = enum
+	}
+}
+
+// checkTags returns what is wrong with the tags of a struct, and of the
+// structs in it.
+func (s schema) checkTags(t reflect.Type) []error {
+	if t = elem(t); t.Kind() != reflect.Struct || slices.Contains(s, t) {
+		return nil
+	}
+	s = append(slices.Clip(s), t)
+	var errs []error
+	for f := range t.Fields() {
+		if _, err := enumOf(f); err != nil {
+			errs = append(errs, fmt.Errorf("%v: %w", t, err))
+		}
+		errs = append(errs, s.checkTags(f.Type)...)
+	}
+	return errs
 }

@@ -72,6 +72,63 @@ func TestFieldsFollowEncodingJSON(t *testing.T) {
 	_ = wide{}.hidden
 }
 
+type light struct {
+	Status string    `json:"status" pawl:"enum=green|red|in progress"`
+	Maybe  *string   `json:"maybe,omitempty" pawl:"enum=a"`
+	Many   []*string `json:"many" pawl:"enum=x|y"`
+	Plain  string    `json:"plain"`
+}
+
+func TestFieldsKnowEnums(t *testing.T) {
+	var reg Registry
+	Register(&reg, "light", func(context.Context, Call[light]) (light, error) { return light{}, nil }, Handler{})
+	info := reg.Manifest()["light"]
+	text := definition.Type{Kind: definition.String, Enum: []string{"x", "y"}}
+	want := []definition.Field{
+		{Name: "status", Type: definition.Type{Kind: definition.String, Enum: []string{"green", "red", "in progress"}}},
+		{Name: "maybe", Type: definition.Type{Kind: definition.String, Optional: true, Enum: []string{"a"}}},
+		{Name: "many", Type: definition.Type{Kind: definition.List, Elem: &text}},
+		{Name: "plain", Type: definition.Type{Kind: definition.String}},
+	}
+	for what, got := range map[string][]definition.Field{"input": info.Input, "output": info.Output} {
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	if err := reg.check(); err != nil {
+		t.Errorf("check: %v", err)
+	}
+}
+
+type badTags struct {
+	A     string `pawl:"enum="`
+	B     string `pawl:"enum=a||b"`
+	C     string `pawl:"enun=a"`
+	D     int    `pawl:"enum=1|2"`
+	E     []byte `pawl:"enum=x"`
+	Again *badTags
+	Deep  []struct {
+		F bool `pawl:"enum=true"`
+	}
+}
+
+// A tag that means nothing is a mistake of the set-up.
+func TestBadTagsAreReported(t *testing.T) {
+	var reg Registry
+	Register(&reg, "bad", func(context.Context, Call[badTags]) (tree, error) { return tree{}, nil }, Handler{})
+	Register(&reg, "good", func(context.Context, Call[wide]) (tree, error) { return tree{}, nil }, Handler{})
+	err := reg.check()
+	for _, want := range []string{"field A ", "field B ", `field C has the tag pawl:"enun=a", want pawl:"enum=a|b"`, "field D ", "field E ", "field F "} {
+		if err == nil || strings.Count(err.Error(), want) != 1 {
+			t.Errorf("check: %v, want it to name %q once", err, want)
+		}
+	}
+	if err != nil && strings.Contains(err.Error(), `"good"`) {
+		t.Errorf("check: %v, want nothing about good", err)
+	}
+	reg.Manifest() // does not panic
+}
+
 // A handler that is nil is a mistake of the set-up, reported with the others.
 func TestNilHandlersAreReported(t *testing.T) {
 	var reg Registry

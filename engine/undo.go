@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -128,9 +129,7 @@ func rawOrNil(raw json.RawMessage) *json.RawMessage {
 // with returns states with the output of one of them replaced.
 func with(states map[string]any, name string, out json.RawMessage) map[string]any {
 	changed := make(map[string]any, len(states)+1)
-	for k, v := range states {
-		changed[k] = v
-	}
+	maps.Copy(changed, states)
 	delete(changed, name)
 	if out == nil {
 		return changed
