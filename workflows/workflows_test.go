@@ -2,6 +2,8 @@ package workflows_test
 
 import (
 	"io/fs"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/pawl-dev/pawl/engine/definition"
@@ -29,6 +31,24 @@ func TestShippedWorkflowsAreClean(t *testing.T) {
 		}
 		if d.InstanceKey == nil {
 			t.Errorf("%s has no instance_key, so a start that is repeated runs twice", name)
+		}
+	}
+}
+
+// The first line tells editors of the schema, which is in the repository only.
+func TestShippedWorkflowsNameTheirSchema(t *testing.T) {
+	const schema = "../docs/pawl.schema.json"
+	if _, err := os.Stat(schema); err != nil {
+		t.Fatal(err)
+	}
+	names, err := fs.Glob(workflows.FS, "*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		src, err := fs.ReadFile(workflows.FS, name)
+		if line := "# yaml-language-server: $schema=" + schema; err != nil || !strings.HasPrefix(string(src), line+"\n") {
+			t.Errorf("%s does not begin with %s, error %v", name, line, err)
 		}
 	}
 }
