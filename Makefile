@@ -6,7 +6,7 @@ LINT    := $(TOOLS)/golangci-lint
 LINTVER := v2.15.0
 STAT    := $(TOOLS)/benchstat
 STATVER := v0.0.0-20260908200009-22c9c6c9d4da
-FUZZ    ?= 10s
+FUZZ    ?= 60s
 ROUNDS  ?= 20
 
 .DEFAULT_GOAL := help
@@ -57,7 +57,7 @@ race: ## the tests under the race detector, shuffled; needs a C compiler
 	else echo "race: skipped, there is no C compiler"; fi
 
 .PHONY: fuzz
-fuzz: ## each fuzz target for a while (FUZZ=10s)
+fuzz: ## each fuzz target for a while (FUZZ=60s)
 	@set -e; for pkg in $$($(GO) list ./...); do \
 		dir=$$($(GO) list -f '{{.Dir}}' $$pkg); \
 		for target in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]*' $$dir/*_test.go 2>/dev/null | sed 's/func //'); do \

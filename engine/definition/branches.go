@@ -29,10 +29,18 @@ type draftBranch struct {
 
 func branchFields() []field[draftBranch] {
 	return []field[draftBranch]{
-		{name: "when", read: func(p *parser, b *draftBranch, n *yaml.Node) {
-			b.When = p.expr(n, want{name: "when", place: b.place, guard: true, example: "output.status == 'green'"})
-		}},
-		{name: "to", required: anyKind, read: func(p *parser, b *draftBranch, n *yaml.Node) { b.To = p.state("to", n) }},
+		{
+			name: "when", shape: like("expression"),
+			doc: "Guard of the branch: an expression that is true or false. Only the last branch has none.",
+			read: func(p *parser, b *draftBranch, n *yaml.Node) {
+				b.When = p.expr(n, want{name: "when", place: b.place, guard: true, example: "output.status == 'green'"})
+			},
+		},
+		{
+			name: "to", required: anyKind, shape: like("word"),
+			doc:  "State that the branch leads to.",
+			read: func(p *parser, b *draftBranch, n *yaml.Node) { b.To = p.state("to", n) },
+		},
 	}
 }
 

@@ -1,28 +1,38 @@
 package definition
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/pawl-dev/pawl/engine/expression"
 )
 
-// Check holds d against the handlers of a program: steps that exist, codes
-// they declare, batch steps, inputs by name and type, outputs by name. A nil
-// manifest means that the handlers are not known, so there is nothing to check.
+// Noop is a step that every program has: it takes any input, does nothing and
+// gives nothing, so that a state can do no more than decide by its guards.
+// Names that begin with "pawl." are the engine's own.
+const Noop = "pawl.noop"
+
+// Check holds d against the handlers of a program: steps and compensations
+// that exist and are used as what they are, codes they declare, batch steps,
+// inputs and outputs by name and type. A nil manifest means that the handlers
+// are not known, so there is nothing to check. What Parse has reported is not
+// reported again.
 func Check(d *Definition, m Manifest) Diagnostics {
 	if m == nil {
 		return nil
 	}
-	c := &checker{findings: findings{file: d.File}, def: d, manifest: m}
+	c := &checker{
+		findings: findings{file: d.File, src: d.lines()}, def: d, manifest: maps.Clone(m),
+		types: map[*exprValue]*expression.Type{}, outputs: map[string]*expression.Type{},
+	}
+	c.manifest[Noop] = HandlerInfo{Output: []Field{}}
+	c.expressions()
 	for _, s := range d.States {
 		if s.Kind == StepState {
 			c.step(s)
 		}
-	}
-	for _, ref := range d.outputs {
-		c.output(ref)
 	}
 	return c.sorted()
 }
@@ -31,16 +41,114 @@ type checker struct {
 	findings
 	def      *Definition
 	manifest Manifest
+	types    map[*exprValue]*expression.Type // of what was compiled anew; nil if that failed
+	outputs  map[string]*expression.Type     // by steps; nil if it can be anything
+}
+
+// expressions compiles anew what names the output of a step, now that its type
+// is known. At run time these programs are not used: see compileAll.
+func (c *checker) expressions() {
+	scopes := newScopes(c.def, c.outputType)
+	for _, s := range c.def.exprs {
+		if !c.knowsMore(s) {
+			continue
+		}
+		c.types[s.value.expr] = nil
+		if prog := c.program(s, scopes.of(s)); prog != nil {
+			c.types[s.value.expr] = new(c.judge(s, prog))
+		}
+	}
+}
+
+// typeOf returns the type of what an expression gives, and whether it can be
+// computed at all.
+func (c *checker) typeOf(e *exprValue) (expression.Type, bool) {
+	t, anew := c.types[e]
+	switch {
+	case !anew:
+		return e.prog.Analyze().Type, true
+	case t == nil:
+		return expression.Type{}, false
+	}
+	return *t, true
+}
+
+// knowsMore reports whether an expression names the output of a step whose
+// type is known.
+func (c *checker) knowsMore(s slot) bool {
+	names := c.def.namedStates(s)
+	if s.want.place == afterSuccess {
+		names = append(names, s.state)
+	}
+	return slices.ContainsFunc(names, func(name string) bool {
+		state := c.def.State(name)
+		return state != nil && state.Kind == StepState && c.outputType(state) != nil
+	})
+}
+
+// outputType is the type of what a state gives, nil if it can be anything.
+func (c *checker) outputType(s *State) *expression.Type {
+	if s.Kind != StepState {
+		return signalType(s)
+	}
+	t, ok := c.outputs[s.Step]
+	if h := c.manifest[s.Step]; !ok && h.Output != nil && h.Compensates == "" {
+		t = new(inJSON(expression.Type{Kind: expression.Object, Fields: fieldTypes(h.Output)}).Prepare())
+	}
+	c.outputs[s.Step] = t
+	return t
+}
+
+// inJSON returns the type that a value has which was decoded from JSON. A
+// timestamp is a text there.
+func inJSON(t expression.Type) expression.Type {
+	if t.Kind == expression.Timestamp || t.Kind == expression.Duration {
+		t.Kind = expression.String
+	}
+	if t.Elem != nil {
+		t.Elem = new(inJSON(*t.Elem))
+	}
+	if t.Fields != nil {
+		fields := make(map[string]expression.Type, len(t.Fields))
+		for name, f := range t.Fields {
+			fields[name] = inJSON(f)
+		}
+		t.Fields = fields
+	}
+	return t
 }
 
 func (c *checker) step(s *State) {
-	h, ok := c.manifest[s.Step]
-	if !ok {
-		c.errorf(s.parts["step"], "unknown-step", "no step %q is registered; %s",
-			s.Step, mend(s.Step, slices.Sorted(maps.Keys(c.manifest))))
-		return
+	at := s.parts["step"]
+	h, ok := c.handler(at, s.Step)
+	if ok && h.Compensates != "" {
+		c.errorf(at, "step-kind", "%s undoes %s, so it cannot be a step itself; name a step", s.Step, h.Compensates)
+		ok = false
 	}
-	if h.NotIdempotent {
+	if ok {
+		c.promises(s, h)
+		c.codes(s.Step, h, at)
+		c.caught(s, h)
+		c.input(s, h)
+	}
+	if s.Undoes() {
+		c.compensation(s, ok)
+	}
+}
+
+// handler looks a handler up and reports if it is not there.
+func (c *checker) handler(at position, name string) (HandlerInfo, bool) {
+	h, ok := c.manifest[name]
+	if !ok {
+		c.errorf(at, "unknown-step", "no step %q is registered; %s",
+			name, mend(name, slices.Sorted(maps.Keys(c.manifest))))
+	}
+	return h, ok
+}
+
+// promises checks that the state uses the handler as it can be used.
+func (c *checker) promises(s *State, h HandlerInfo) {
+	if h.NotIdempotent && !s.AtMostOnce {
 		c.errorf(s.parts["step"], "not-idempotent",
 			"%s is registered as not idempotent, so a retry could repeat its effect; add at_most_once: true", s.Step)
 	}
@@ -48,213 +156,103 @@ func (c *checker) step(s *State) {
 		c.errorf(s.parts["batch"], "batch",
 			"%s is not registered as a batch step; register it with engine.RegisterBatch or remove batch:", s.Step)
 	}
-	c.codes(s, h)
-	switch {
-	case h.Input == nil:
-	case s.With == nil:
-		c.wholeInput(s, h)
-	default:
-		c.object(s.With, h.Input, s.Step, "with")
-	}
 }
 
-// output refuses fields that the output of a step does not have: at run time
-// they would be absent, and a guard would be false for ever.
-func (c *checker) output(ref outputRef) {
-	fields := c.manifest[c.def.State(ref.state).Step].Output
-	for i, name := range ref.path {
-		if fields == nil {
-			return
-		}
-		names := make([]string, len(fields))
-		for j, f := range fields {
-			names[j] = f.Name
-		}
-		at := slices.Index(names, name)
-		if at < 0 {
-			c.errorf(ref.at[i], "expr", "unknown field %s; %s", name, mend(name, names))
-			return
-		}
-		fields = fields[at].Type.Fields
-	}
-}
-
-// codes checks what catch: and retry.except of the state name.
-func (c *checker) codes(s *State, h HandlerInfo) {
+// codes checks what the handler declares.
+func (c *checker) codes(name string, h HandlerInfo, at position) {
 	for _, declared := range h.Codes {
 		if ReservedCode(declared) {
-			c.errorf(s.parts["step"], "name-clash",
-				"%s is registered with the code %q, which is the engine's own; rename it", s.Step, declared)
-		}
-	}
-	known := slices.Concat(h.Codes, catchable())
-	for _, name := range slices.Sorted(maps.Keys(s.Catch)) {
-		c.code(s, s.parts["catch."+name], name, known)
-	}
-	for i, name := range s.Retry.Except {
-		if at, ok := s.parts[fmt.Sprintf("except.%d", i)]; ok {
-			c.code(s, at, name, known)
+			c.errorf(at, "name-clash",
+				"%s is registered with the code %q, which is the engine's own; rename it", name, declared)
 		}
 	}
 }
 
-func (c *checker) code(s *State, at position, name string, known []string) {
-	if !slices.Contains(known, name) {
-		c.errorf(at, "catch-code", "%s never fails with code %q; %s", s.Step, shorten(name), mend(name, known))
+// caught checks what catch: and retry.except of the state name.
+func (c *checker) caught(s *State, h HandlerInfo) {
+	for _, name := range sortedCodes(s.Catch) {
+		c.code(s.parts["catch."+name], s.Step, name, h)
+	}
+	c.except(s, "except", s.Step, h, s.Retry)
+}
+
+// except checks the codes that a retry: of the state itself, not of defaults:,
+// names.
+func (c *checker) except(s *State, part, step string, h HandlerInfo, r Retry) {
+	for i, name := range r.Except {
+		if at, ok := s.parts[fmt.Sprintf("%s.%d", part, i)]; ok {
+			c.code(at, step, name, h)
+		}
 	}
 }
 
-// wholeInput checks a state without with:, whose step gets the input of the
-// workflow.
-func (c *checker) wholeInput(s *State, h HandlerInfo) {
-	for _, f := range h.Input {
-		i := slices.IndexFunc(c.def.Input, func(in Field) bool { return in.Name == f.Name })
-		switch {
-		case i < 0 && f.Type.Optional:
-		case i < 0:
-			c.errorf(s.parts["step"], "with-missing",
-				"%s needs the input %q, which the workflow has not; give with:", s.Step, f.Name)
-		default:
-			if got := c.def.Input[i].Type.Kind; !fitsKind(got, f.Type.Kind) {
-				c.errorf(s.parts["step"], "type-mismatch", "%s of %s must be %s, but the workflow's input is %s; give with:",
-					f.Name, s.Step, f.Type.Kind, got)
+func (c *checker) code(at position, step, name string, h HandlerInfo) {
+	if known := slices.Concat(h.Codes, catchable()); !slices.Contains(known, name) {
+		c.errorf(at, "catch-code", "%s never fails with code %q; %s", step, shorten(name), mend(name, known))
+	}
+}
+
+// compensation checks what undoes a state. What it undoes is not looked at if
+// the step itself is not sound.
+func (c *checker) compensation(s *State, sound bool) {
+	u, at := s.Compensate, s.parts["compensate.step"]
+	if u.Step == Noop {
+		c.errorf(at, "compensation", "%s undoes nothing; if there is nothing to undo, write compensate: none", Noop)
+		return
+	}
+	h, ok := c.handler(at, u.Step)
+	if !ok {
+		return
+	}
+	if h.NotIdempotent {
+		c.errorf(at, "not-idempotent",
+			"%s is registered as not idempotent, but an undo is retried until it works; name a step that can be repeated", u.Step)
+	}
+	c.codes(u.Step, h, at)
+	c.except(s, "compensate.except", u.Step, h, u.Retry)
+	switch {
+	case u.With == nil && !sound:
+	case h.Compensates != "" && h.Compensates != s.Step && sound:
+		c.errorf(at, "compensation", "%s undoes %s, not %s; name what undoes %s", u.Step, h.Compensates, s.Step, s.Step)
+	case h.Compensates != "" && u.With != nil:
+		c.errorf(u.With.at, "compensation",
+			"%s takes the recorded input and output of %s; remove with:, or register it as a step", u.Step, s.Step)
+	case h.Compensates == "" && u.With == nil:
+		c.errorf(at, "compensation",
+			"%s does not take the input and output of %s; give it with:, or register it with engine.RegisterCompensation for %s",
+			u.Step, s.Step, s.Step)
+	case u.With != nil && h.Input != nil:
+		c.object(u.With, h.Input, u.Step, "with")
+	}
+}
+
+// CheckAll holds the files of one program against each other: a folder has one
+// file for a workflow, and a version of it is the same in all of them.
+func CheckAll(list []*Definition) Diagnostics {
+	var all Diagnostics
+	for i, d := range list {
+		f := findings{file: d.File, src: d.lines()}
+		for _, other := range list[:i] {
+			if d.Workflow != other.Workflow {
+				continue
+			}
+			at := d.topField("workflow")
+			if folder(d.File) == folder(other.File) {
+				f.errorf(at, "name-clash", "workflow %s is in the file %s already; rename one of them", d.Workflow, other.File)
+				break
+			}
+			if d.Version == other.Version && d.Hash != other.Hash {
+				f.errorf(at, "name-clash", "version %d of %s is in the file %s already, with other content; write version: %d",
+					d.Version, d.Workflow, other.File, d.Version+1)
+				break
 			}
 		}
+		all = append(all, f.sorted()...)
 	}
+	return all
 }
 
-// object holds a map of the file against the fields of a Go struct. owner and
-// field name them for messages.
-func (c *checker) object(v *Value, fields []Field, owner, field string) {
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.Name
-	}
-	for i, key := range v.keys {
-		at := slices.Index(names, key.name)
-		if at < 0 {
-			c.errorf(key.at, "with-unknown", "%s has no input %q; %s", owner, key.name, mend(key.name, names))
-			continue
-		}
-		c.value(v.items[i], key.name, &fields[at].Type, owner)
-	}
-	for _, f := range fields {
-		has := slices.ContainsFunc(v.keys, func(k mapKey) bool { return k.name == f.Name })
-		if !has && !f.Type.Optional {
-			c.errorf(v.at, "with-missing", "%s needs the input %q; add it to %s:", owner, f.Name, field)
-		}
-	}
-}
-
-// value holds a value of the file against the type of a Go field.
-func (c *checker) value(v *Value, name string, t *Type, owner string) {
-	if t.Kind == Any {
-		return
-	}
-	if v.expr != nil {
-		if got := TypeKind(v.expr.prog.Kind()); !fitsKind(got, t.Kind) {
-			c.errorf(v.expr.place(0), "type-mismatch", "%s must be %s, but the expression is %s%s",
-				name, t.Kind, got, convert(t.Kind))
-		}
-		return
-	}
-	switch {
-	case t.Kind == Object && v.isMap:
-		if t.Fields != nil {
-			c.object(v, t.Fields, owner, name)
-		}
-		return
-	case t.Kind == List && !v.isMap && v.lit == nil:
-		for i, item := range v.items {
-			if t.Elem != nil {
-				c.value(item, fmt.Sprintf("item %d of %s", i+1, name), t.Elem, owner)
-			}
-		}
-		return
-	}
-	if !fitsLiteral(v, t) {
-		c.errorf(v.at, "type-mismatch", "%s must be %s, not %s%s", name, t.Kind, v.describe(), quoteHint(v, t))
-	}
-}
-
-// fitsKind reports whether a value of kind got can be decoded into a Go field
-// of kind want. What only the data tells fits.
-func fitsKind(got, want TypeKind) bool {
-	switch {
-	case got == want, got == Any, want == Any, got == "nil":
-		return true
-	case want == Number:
-		return got == Integer
-	case want == String:
-		return got == Timestamp || got == Duration // they are texts in JSON
-	case want == Timestamp:
-		return got == String
-	}
-	return false
-}
-
-func fitsLiteral(v *Value, t *Type) bool {
-	switch lit := v.lit.(type) {
-	case string:
-		if t.Kind == Timestamp || t.Kind == Duration {
-			_, ok := text(lit, t)
-			return ok
-		}
-		return t.Kind == String
-	case bool:
-		return t.Kind == Boolean
-	case json.Number:
-		return t.Kind == Number || t.Kind == Integer && wholePattern.MatchString(lit.String())
-	}
-	return false
-}
-
-// describe says what a literal is, for messages.
-func (v *Value) describe() string {
-	switch lit := v.lit.(type) {
-	case string:
-		return fmt.Sprintf("the text %q", shorten(lit))
-	case bool:
-		return fmt.Sprintf("boolean %t", lit)
-	case json.Number:
-		if strings.ContainsAny(lit.String(), ".eE") {
-			return "float " + shorten(lit.String())
-		}
-		return "int " + shorten(lit.String())
-	}
-	if v.isMap {
-		return "a map"
-	}
-	return "a list"
-}
-
-func quoteHint(v *Value, t *Type) string {
-	text, isText := v.lit.(string)
-	switch {
-	case v.lit == nil:
-		return ""
-	case t.Kind == String:
-		return fmt.Sprintf("; quote it: '%s'", v.raw)
-	case isText && t.Kind == Integer && wholePattern.MatchString(text),
-		isText && t.Kind == Number && numberPattern.MatchString(text),
-		isText && t.Kind == Boolean && (text == "true" || text == "false"):
-		return "; write " + text
-	}
-	return ""
-}
-
-// convert says how to make an expression of another type fit.
-func convert(kind TypeKind) string {
-	switch kind {
-	case String:
-		return "; write string(…)"
-	case Integer:
-		return "; write int(…)"
-	case Number:
-		return "; write float(…)"
-	case Boolean:
-		return "; compare it with something"
-	case Timestamp, Duration, Object, Any, List:
-	}
-	return ""
+// folder returns the path of a file without its name.
+func folder(file string) string {
+	return file[:strings.LastIndexAny(file, `/\`)+1]
 }

@@ -1,26 +1,48 @@
 package definition_test
 
 import (
+	"maps"
+	"os"
+	"path"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/pawl-dev/pawl/engine/definition"
 )
 
+// manifest describes the handlers of the shipped workflows, and some bad ones.
+func manifest() definition.Manifest { return maps.Clone(readManifest()) }
+
+var readManifest = sync.OnceValue(func() definition.Manifest {
+	const file = "testdata/manifest.json"
+	src, err := os.ReadFile(file)
+	if err != nil {
+		panic(err)
+	}
+	m, err := definition.ReadManifest(file, src)
+	if err != nil {
+		panic(err)
+	}
+	return m
+})
+
 func TestShippedWorkflowsFitTheirHandlers(t *testing.T) {
-	for _, name := range []string{"pr-merge", "outbox-delivery"} {
-		d, list := definition.Parse(name+".yaml", mustRead(t, "testdata/ok/"+name+".yaml"))
-		if d == nil {
+	for _, file := range []string{
+		"ok/pr-merge.yaml", "ok/outbox-delivery.yaml", "ok/payment.yaml", "ok/message-delivery.yaml", "all-features.yaml",
+	} {
+		d, list := definition.Parse(path.Base(file), mustRead(t, "testdata/"+file))
+		if d == nil || len(list) > 0 {
 			t.Fatalf("Parse: %v", list)
 		}
 		if found := definition.Check(d, manifest()); len(found) > 0 {
-			t.Errorf("Check(%s) found %v, want nothing", name, found)
+			t.Errorf("Check(%s) found %v, want nothing", file, found)
 		}
 		if found := definition.Check(d, definition.Manifest{}); found.Err() == nil {
-			t.Errorf("Check(%s) without handlers found nothing", name)
+			t.Errorf("Check(%s) without handlers found nothing", file)
 		}
 		if found := definition.Check(d, nil); found != nil {
-			t.Errorf("Check(%s, nil) = %v, want nil", name, found)
+			t.Errorf("Check(%s, nil) = %v, want nil", file, found)
 		}
 	}
 }
@@ -50,7 +72,10 @@ func TestCheckTypes(t *testing.T) {
 		{"${{ input.id / 2 }}", "number any"},
 		{"${{ input.express }}", "boolean any"},
 		{"${{ input.ship_at }}", "string timestamp any"},
-		{"${{ input.tags }}", "list any"},
+		{"${{ input.tags }}", "any"}, // of strings, not integers
+		{"${{ [input.id, 2] }}", "list any"},
+		{"${{ [] }}", "list any"},
+		{"${{ [input.name] }}", "any"},
 		{"${{ input.extra ?? {} }}", "object any"},
 		{"${{ input.any }}", "string integer number boolean timestamp object list any"},
 	}

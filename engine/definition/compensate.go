@@ -20,20 +20,34 @@ type draftCompensation struct {
 
 func compensationFields() []field[draftCompensation] {
 	return []field[draftCompensation]{
-		{name: "step", required: anyKind, read: func(p *parser, c *draftCompensation, n *yaml.Node) {
-			s, ok := p.word("step", n)
-			if ok && s == noCompensation {
-				p.errorf(place(n), "type", "if there is nothing to undo, write compensate: none")
-			}
-			c.step = s
-		}},
-		{name: "with", read: func(p *parser, c *draftCompensation, n *yaml.Node) {
-			c.with = p.mapValue(n, want{name: "with", place: undoing})
-		}},
-		{name: "retry", read: func(p *parser, c *draftCompensation, n *yaml.Node) { c.retry = p.retry(n) }},
-		{name: "timeout", read: func(p *parser, c *draftCompensation, n *yaml.Node) {
-			c.timeout = p.duration("timeout", n)
-		}},
+		{
+			name: "step", required: anyKind, shape: like("compensation_step"),
+			doc: "The registered compensation that undoes the effect of the step.",
+			read: func(p *parser, c *draftCompensation, n *yaml.Node) {
+				s, ok := p.word("step", n)
+				if ok && s == noCompensation {
+					p.errorf(place(n), "type", "if there is nothing to undo, write compensate: none")
+				}
+				c.step = s
+			},
+		},
+		{
+			name: "with", shape: like("values"),
+			doc: "Input of the compensation. If absent, it gets the recorded input and output of the step.",
+			read: func(p *parser, c *draftCompensation, n *yaml.Node) {
+				c.with = p.mapValue(n, want{name: "with", place: undoing})
+			},
+		},
+		{
+			name: "retry", shape: like("retry"),
+			doc:  "When a failed attempt to undo is repeated, and how often.",
+			read: func(p *parser, c *draftCompensation, n *yaml.Node) { c.retry = p.retry(n) },
+		},
+		{
+			name: "timeout", shape: like("duration"),
+			doc:  "Longest time of one attempt. If absent, that of defaults:.",
+			read: func(p *parser, c *draftCompensation, n *yaml.Node) { c.timeout = p.duration("timeout", n) },
+		},
 	}
 }
 

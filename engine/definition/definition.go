@@ -24,8 +24,8 @@ type Definition struct {
 	Start  string
 	States []*State // in the order of the file
 
-	index   map[string]*State
-	outputs []outputRef
+	index map[string]*State
+	exprs []slot // for [Check]
 }
 
 // State returns the state of that name, or nil.
@@ -184,7 +184,7 @@ const (
 type Type struct {
 	Kind     TypeKind `json:"kind"`
 	Optional bool     `json:"optional,omitempty"`
-	Elem     *Type    `json:"elem,omitempty"`   // of a list
-	Fields   []Field  `json:"fields,omitempty"` // of an object; nil: any fields
+	Elem     *Type    `json:"elem,omitempty"`  // of a list
+	Fields   []Field  `json:"fields,omitzero"` // of an object; nil: any fields
 	Enum     []string `json:"enum,omitempty"`
 }

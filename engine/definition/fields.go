@@ -43,8 +43,10 @@ func (k kinds) String() string {
 // is read into T.
 type field[T any] struct {
 	name     string
-	kinds    kinds // of states that have it; outside of states zero
-	required kinds // of states that need it; outside of states anyKind if needed
+	doc      string // one or two sentences, for editors and the reference
+	kinds    kinds  // of states that have it; outside of states zero
+	required kinds  // of states that need it; outside of states anyKind if needed
+	shape    shape  // of the value, for the JSON Schema
 	read     func(p *parser, t *T, n *yaml.Node)
 }
 

@@ -20,8 +20,10 @@ import (
 // shipped is the name that the variants of a shipped file are parsed under, so
 // that the messages look as they do for the file itself.
 func shipped(src []byte) string {
-	if bytes.Contains(src, []byte("workflow: outbox-delivery")) {
-		return "outbox-delivery.yaml"
+	for _, name := range []string{"outbox-delivery", "payment", "message-delivery", "all-features"} {
+		if regexp.MustCompile(`(?m)^workflow: ` + name + `( +#|$)`).Match(src) {
+			return name + ".yaml"
+		}
 	}
 	return "pr-merge.yaml"
 }
@@ -76,6 +78,18 @@ func TestParseWarnings(t *testing.T) {
 	})
 }
 
+// Each testdata/unused/NAME.yaml has no finding; NAME.out has what of its input
+// is not used.
+func TestUnused(t *testing.T) {
+	goldens(t, "unused", func(t *testing.T, out string, src []byte) {
+		d, list := definition.Parse(shipped(src), src)
+		if len(list) > 0 {
+			t.Fatalf("Parse: %v", list)
+		}
+		golden.Check(t, out, lines(definition.Unused(d)))
+	})
+}
+
 func TestCheckErrors(t *testing.T) {
 	goldens(t, "check", func(t *testing.T, out string, src []byte) {
 		d, list := definition.Parse(shipped(src), src)
@@ -97,40 +111,6 @@ func TestParseOK(t *testing.T) {
 			t.Errorf("Parse found %v, want nothing", list)
 		}
 	})
-}
-
-// manifest describes the handlers of the shipped workflows, and some bad ones.
-func manifest() definition.Manifest {
-	text := func(names ...string) []definition.Field {
-		var list []definition.Field
-		for _, n := range names {
-			list = append(list, definition.Field{Name: n, Type: definition.Type{Kind: definition.String}})
-		}
-		return list
-	}
-	opts := definition.Field{Name: "opts", Type: definition.Type{
-		Kind: definition.Object, Optional: true,
-		Fields: []definition.Field{
-			{Name: "loud", Type: definition.Type{Kind: definition.Boolean}},
-			{Name: "tone", Type: definition.Type{Kind: definition.Integer}},
-			{Name: "to", Type: definition.Type{
-				Kind: definition.List, Elem: &definition.Type{Kind: definition.String},
-			}},
-		},
-	}}
-	notify := append(text("pr_id", "merge_sha"), opts)
-	return definition.Manifest{
-		"ci.check": {Input: text("repo_id", "sha"), Output: text("status")},
-		"git.merge": {
-			Input: text("repo_id", "pr_id", "base", "head_sha"), Output: text("merge_sha"), Codes: []string{"merge_conflict"},
-		},
-		"watchers.notify": {Input: notify},
-		"watchers.page":   {Input: notify, NotIdempotent: true},
-		"watchers.shout":  {Input: notify, Codes: []string{"timeout"}},
-		"search.index":    {Input: text("repo_id", "sha"), Codes: []string{"not_found"}},
-		"queue.publish": {Batch: true, Input: append(text("message_id", "type", "group"),
-			definition.Field{Name: "body", Type: definition.Type{Kind: definition.Any}})},
-	}
 }
 
 // A rule that no golden file shows has a message that nobody has read.

@@ -70,7 +70,9 @@ func TestHashOfReorderedStatesIsTheSame(t *testing.T) {
 
 // Every change of meaning changes the hash, and no two do so alike.
 func TestHashSeesEveryChange(t *testing.T) {
-	src := string(mustRead(t, "testdata/ok/pr-merge.yaml"))
+	// Some changes lead around MERGING.
+	src := strings.ReplaceAll(string(mustRead(t, "testdata/ok/pr-merge.yaml")),
+		"states.MERGING.output.merge_sha", "states.MERGING?.output?.merge_sha ?? 'none'")
 	changes := [][2]string{
 		{"version: 1", "version: 2"},
 		{"description: Validate", "description: Check"},

@@ -46,6 +46,11 @@ func framed(value, guard string) string {
 	return strings.NewReplacer("VALUE", value, "GUARD", guard).Replace(frame)
 }
 
+// afterB puts B before A in frame, so that A may use the output of B.
+func afterB(src string) string {
+	return strings.NewReplacer("start: A", "start: B", "next: DONE", "next: A").Replace(src)
+}
+
 // withValue returns the value, which stands in with: of a state.
 func withValue(tb testing.TB, value string) *definition.Value {
 	tb.Helper()

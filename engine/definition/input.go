@@ -1,9 +1,7 @@
 package definition
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,31 +21,7 @@ import (
 // would lose digits), a timestamp time.Time, a duration time.Duration, a list
 // []any and an object map[string]any.
 func (d *Definition) ReadInput(raw json.RawMessage) (map[string]any, error) {
-	if len(bytes.TrimSpace(raw)) == 0 {
-		raw = json.RawMessage("{}")
-	}
-	v, err := decodeJSON(raw)
-	if err != nil {
-		return nil, fmt.Errorf("input is not valid JSON: %w", err)
-	}
-	if key, ok := twice(raw, v); ok {
-		return nil, fmt.Errorf("input has the key %q twice; remove one", shorten(key))
-	}
-	m, ok := v.(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("input must be an object, not %s", jsonType(v))
-	}
-	r := &reader{}
-	r.object("input", m, d.Input)
-	if len(r.errs) > 0 {
-		return nil, errors.Join(r.errs...)
-	}
-	for _, f := range d.Input {
-		if _, ok := m[f.Name]; !ok {
-			m[f.Name] = nil
-		}
-	}
-	return m, nil
+	return readObject("input", raw, d.Input)
 }
 
 // reader converts data by a schema and collects what does not fit.

@@ -14,8 +14,8 @@ type HandlerInfo struct {
 	Compensates string `json:"compensates,omitempty"`
 	// Input and Output are the fields of the Go structs, in JSON names; nil
 	// if the type is not a struct, which takes anything.
-	Input  []Field `json:"input,omitempty"`
-	Output []Field `json:"output,omitempty"`
+	Input  []Field `json:"input,omitzero"`
+	Output []Field `json:"output,omitzero"`
 }
 
 // Field is a named value of a schema.

@@ -27,6 +27,10 @@ func (p *parser) checkNames() {
 		if s.Kind == AwaitState {
 			p.checkAwait(s)
 		}
+		if s.Batch > 0 && s.AtMostOnce && !p.stored {
+			p.errorf(s.parts["batch"], "batch",
+				"batch cannot stand beside at_most_once: one lost call would leave all instances of the batch unknown; remove one of them")
+		}
 	}
 	for _, c := range p.codes {
 		p.checkCode(c)

@@ -12,12 +12,14 @@ import (
 // in one of the first three stops the next, since it would only repeat it.
 type parser struct {
 	findings
-	src *source
 	def *Definition
 
 	defaults draftDefaults
 	states   []*draftState
-	starts   position // of the value of start:
+	starts   position            // of the value of start:
+	inputs   map[string]position // of the names of input:
+	keeps    position            // of the value of retention.failed
+	limit    int                 // of states
 
 	current string // the state that is read
 	stored  bool   // see ParseStored
@@ -26,6 +28,9 @@ type parser struct {
 	failures []target // of on_failure.to
 	codes    []code
 	exprs    []slot
+
+	graph *graph // nil until phase 4 has found it sound
+	flow  *flow  // of graph; nil until it is needed
 }
 
 // target is a place that names a state.
@@ -47,38 +52,36 @@ type code struct {
 // file is used for messages only. The workflow must be named like the file if
 // that ends in .yaml.
 func Parse(file string, src []byte) (*Definition, Diagnostics) {
-	return (&parser{findings: findings{file: file}}).run(src)
+	return newParser(file).run(src)
 }
 
 // ParseStored reads a definition that an earlier release has accepted. Checks
 // that the language has got since then must not stop the instances that run on
 // it, so only what cannot be run is an error.
 func ParseStored(file string, src []byte) (*Definition, Diagnostics) {
-	return (&parser{findings: findings{file: file}, stored: true}).run(src)
+	p := newParser(file)
+	p.stored = true
+	return p.run(src)
+}
+
+func newParser(file string) *parser {
+	return &parser{findings: findings{file: file}, limit: maxStates}
 }
 
 func (p *parser) run(src []byte) (*Definition, Diagnostics) {
-	p.def = &Definition{File: p.file, Source: slices.Clone(src), index: map[string]*State{}}
+	p.def = &Definition{File: p.file, index: map[string]*State{}}
 	p.def.Retention.Succeeded = defaultRetention
 	p.parse(src)
 	list := p.sorted()
 	if p.failed() {
 		return nil, list
 	}
-	p.def.Hash = hash(p.def)
+	p.def.Hash, p.def.Source = hash(p.def), slices.Clone(src)
 	return p.def, list
 }
 
 func (p *parser) parse(src []byte) {
-	root := p.read(src) // phase 1
-	if root == nil {
-		return
-	}
-	p.plainYAML(root, "the file", 0)
-	if p.failed() {
-		return
-	}
-	p.readTop(root) // phase 2
+	p.form(src) // phases 1 and 2
 	if p.failed() {
 		return
 	}
@@ -95,6 +98,19 @@ func (p *parser) parse(src []byte) {
 		p.checkPolicy() // phase 5
 	}
 	p.compileAll() // phase 6
+}
+
+// form reads the YAML, phase 1, and the fields, phase 2. What they refuse is
+// what [JSONSchema] should refuse, too.
+func (p *parser) form(src []byte) {
+	root := p.read(src)
+	if root == nil {
+		return
+	}
+	p.plainYAML(root, "the file", 0)
+	if !p.failed() {
+		p.readTop(root)
+	}
 }
 
 // readTop reads the whole file.

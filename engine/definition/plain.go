@@ -51,14 +51,13 @@ func (p *parser) plainYAML(n *yaml.Node, what string, depth int) {
 func (p *parser) tagged(n *yaml.Node) bool {
 	tag := n.Tag
 	if n.Style&yaml.TaggedStyle == 0 {
-		quoted := n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0
-		row := p.src.runes(n.Line)
-		if quoted || n.Kind != yaml.ScalarNode || n.Column > len(row) || n.Column < 1 || row[n.Column-1] != '!' {
+		row := p.src.row(n.Line).runes
+		if n.Column > len(row) || n.Column < 1 || row[n.Column-1] != '!' {
 			return false
 		}
 		tag = "!"
 	}
-	if strings.HasPrefix(tag, "!!") || strings.HasPrefix(tag, "!<") {
+	if strings.HasPrefix(tag, "!!") || strings.HasPrefix(tag, "!<") || n.Kind != yaml.ScalarNode || !plain(n) {
 		p.errorf(place(n), "yaml-tag", "YAML tag %s is not allowed; remove it", tag)
 		return true
 	}
@@ -102,9 +101,13 @@ func (p *parser) plainKey(key *yaml.Node) bool {
 		p.errorf(place(key), "yaml-anchor", "anchors (&%s) are not allowed; remove it", key.Anchor)
 	case p.tagged(key):
 	case key.Tag != "!!str":
-		p.errorf(place(key), "key-type", "a key must be a plain name, not %s; quote it: '%s'", describe(key), key.Value)
+		hint := ""
+		if key.Value != "" {
+			hint = fmt.Sprintf("; quote it: '%s'", key.Value)
+		}
+		p.errorf(place(key), "key-type", "a key must be a plain name, not %s%s", describe(key), hint)
 	case key.Value == "":
-		p.errorf(place(key), "key-type", "a key must not be empty")
+		p.errorf(place(key), "key-type", "a key must not be empty; write a name")
 	default:
 		if plain(key) && isYAML11(key.Value) {
 			p.warnf(place(key), "yaml-1.1-boolean",
@@ -130,7 +133,7 @@ func (p *parser) plainScalar(n *yaml.Node, what string) {
 
 // commentAfter reports whether a comment ends the line of n.
 func (p *parser) commentAfter(n *yaml.Node) bool {
-	row := p.src.runes(n.Line)
+	row := p.src.row(n.Line).runes
 	return n.LineComment != "" || n.Column <= len(row) && strings.Contains(string(row[n.Column-1:]), " #")
 }
 

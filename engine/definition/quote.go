@@ -1,10 +1,6 @@
 package definition
 
-import (
-	"strings"
-
-	"gopkg.in/yaml.v3"
-)
+import "gopkg.in/yaml.v3"
 
 // scalar is where a scalar stands in the file and how it is quoted. That is
 // enough to find the place of each of its characters again.
@@ -56,8 +52,8 @@ type cursor struct {
 
 // load reads the row of the line.
 func (c *cursor) load() {
-	c.row = []rune(c.src.line(c.line))
-	c.end = len([]rune(strings.TrimRight(string(c.row), " \t")))
+	r := c.src.row(c.line)
+	c.row, c.end = r.runes, r.end
 }
 
 // here returns the place of the cursor.

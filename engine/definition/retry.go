@@ -8,7 +8,10 @@ import (
 	"github.com/pawl-dev/pawl/engine/expression"
 )
 
-const maxAttempts = 1000
+const (
+	maxAttempts = 1000
+	maxBackoff  = 10
+)
 
 // draftRetry is a retry: block: only what it says is applied.
 type draftRetry struct {
@@ -23,29 +26,59 @@ func (d *draftRetry) set(f func(r *Retry)) { d.apply = append(d.apply, f) }
 
 // retryFields is the table of retry:.
 func retryFields() []field[draftRetry] {
+	std := stepRetry()
 	return []field[draftRetry]{
-		{name: "max_attempts", read: (*parser).maxAttempts},
-		{name: "initial_delay", read: func(p *parser, d *draftRetry, n *yaml.Node) {
-			v := p.duration("initial_delay", n)
-			d.set(func(r *Retry) { r.InitialDelay = v })
-		}},
-		{name: "backoff", read: func(p *parser, d *draftRetry, n *yaml.Node) {
-			v := p.decimal("backoff", n, 1, 10)
-			d.set(func(r *Retry) { r.Backoff = v })
-		}},
-		{name: "max_delay", read: func(p *parser, d *draftRetry, n *yaml.Node) {
-			v := p.duration("max_delay", n)
-			d.set(func(r *Retry) { r.MaxDelay = v })
-		}},
-		{name: "jitter", read: func(p *parser, d *draftRetry, n *yaml.Node) {
-			v := p.decimal("jitter", n, 0, 1)
-			d.set(func(r *Retry) { r.Jitter = v })
-		}},
-		{name: "except", read: (*parser).except},
-		{name: "outage", read: func(p *parser, d *draftRetry, n *yaml.Node) {
-			s, _ := p.oneOf("outage", n, "wait", "count")
-			d.set(func(r *Retry) { r.CountOutage = s == "count" })
-		}},
+		{
+			name: "max_attempts", shape: whole(1, maxAttempts).or(std.MaxAttempts),
+			doc:  "How often the step is tried, the first time included: 1 means no retries. Compensations have 20.",
+			read: (*parser).maxAttempts,
+		},
+		{
+			name: "initial_delay", shape: like("duration").or(std.InitialDelay),
+			doc: "Delay between the first attempt and the second.",
+			read: func(p *parser, d *draftRetry, n *yaml.Node) {
+				v := p.duration("initial_delay", n)
+				d.set(func(r *Retry) { r.InitialDelay = v })
+			},
+		},
+		{
+			name: "backoff", shape: between(1, maxBackoff).or(std.Backoff),
+			doc: "Factor by which the delay grows with every attempt.",
+			read: func(p *parser, d *draftRetry, n *yaml.Node) {
+				v := p.decimal("backoff", n, 1, maxBackoff)
+				d.set(func(r *Retry) { r.Backoff = v })
+			},
+		},
+		{
+			name: "max_delay", shape: like("duration").or(std.MaxDelay),
+			doc: "Longest delay between two attempts. Compensations have 10m.",
+			read: func(p *parser, d *draftRetry, n *yaml.Node) {
+				v := p.duration("max_delay", n)
+				d.set(func(r *Retry) { r.MaxDelay = v })
+			},
+		},
+		{
+			name: "jitter", shape: between(0, 1).or(std.Jitter),
+			doc: "Largest share of a delay that chance takes away, so that instances do not all come back at once.",
+			read: func(p *parser, d *draftRetry, n *yaml.Node) {
+				v := p.decimal("jitter", n, 0, 1)
+				d.set(func(r *Retry) { r.Jitter = v })
+			},
+		},
+		{
+			name: "except", shape: like("codes"),
+			doc:  "Codes of errors that are not worth another attempt.",
+			read: (*parser).except,
+		},
+		{
+			name: "outage", shape: only("wait", "count").or("wait"),
+			doc: "What an attempt counts that found the whole target down. wait: nothing, the step waits for the target. " +
+				"count: as much as any other.",
+			read: func(p *parser, d *draftRetry, n *yaml.Node) {
+				s, _ := p.oneOf("outage", n, "wait", "count")
+				d.set(func(r *Retry) { r.CountOutage = s == "count" })
+			},
+		},
 	}
 }
 

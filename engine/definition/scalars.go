@@ -105,10 +105,11 @@ func (p *parser) duration(name string, n *yaml.Node) time.Duration {
 		return 0
 	}
 	d, err := expression.ParseDuration(n.Value)
+	bare := n.Tag == "!!int" || errors.Is(err, expression.ErrNoUnit)
 	switch {
-	case n.Value == "0":
-		p.errorf(place(n), "duration", "%s must be longer than zero, not 0", name)
-	case n.Tag == "!!int" || errors.Is(err, expression.ErrNoUnit):
+	case n.Value == "0", bare && strings.HasPrefix(n.Value, "-"):
+		p.errorf(place(n), "duration", "%s must be longer than zero, not %s", name, n.Value)
+	case bare:
 		p.errorf(place(n), "duration",
 			"%s has no unit: %s; write %ss, %sm or %sh", name, n.Value, n.Value, n.Value, n.Value)
 	case err != nil || n.Tag != "!!str":

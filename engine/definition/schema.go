@@ -8,6 +8,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
+// maxFields bounds the fields of an object and the texts of an enum.
+const maxFields = 500
+
 // typeNames are the types that a file may name; a list is written "list of".
 func typeNames() []string {
 	return []string{
@@ -33,6 +36,10 @@ func (p *parser) schema(name string, n *yaml.Node) []Field {
 		p.errorf(place(n), "type", "%s must be a map of names to types, not %s", name, describe(n))
 		return nil
 	}
+	if count := len(n.Content) / 2; count > maxFields && !p.stored {
+		p.errorf(place(n), "range", "%s has %d fields, the limit is %d; put some of them into an object", name, count, maxFields)
+		return nil
+	}
 	fields := make([]Field, 0, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
@@ -53,10 +60,26 @@ type draftType struct {
 
 func typeFields() []field[draftType] {
 	return []field[draftType]{
-		{name: "type", required: anyKind, read: func(p *parser, t *draftType, n *yaml.Node) { t.Type = p.shortType(n) }},
-		{name: "fields", read: func(_ *parser, t *draftType, n *yaml.Node) { t.fields = n }},
-		{name: "enum", read: (*parser).enum},
-		{name: "description", read: func(p *parser, _ *draftType, n *yaml.Node) { p.text("description", n) }},
+		{
+			name: "type", required: anyKind, shape: like("short_type"),
+			doc:  "The type, such as string, list of integer or optional timestamp.",
+			read: func(p *parser, t *draftType, n *yaml.Node) { t.Type = p.shortType(n) },
+		},
+		{
+			name: "fields", shape: like("fields"),
+			doc:  "Fields of an object and their types. If absent, it may have any.",
+			read: func(_ *parser, t *draftType, n *yaml.Node) { t.fields = n },
+		},
+		{
+			name: "enum", shape: like("enum"),
+			doc:  "The only texts that are allowed.",
+			read: (*parser).enum,
+		},
+		{
+			name: "description", shape: ofType("string"),
+			doc:  "What the value is for.",
+			read: func(p *parser, _ *draftType, n *yaml.Node) { p.text("description", n) },
+		},
 	}
 }
 
@@ -135,11 +158,17 @@ func (p *parser) enum(t *draftType, n *yaml.Node) {
 		p.errorf(place(n), "schema", "enum must be a list of texts, not %s", describe(n))
 		return
 	}
+	if count := len(n.Content); count > maxFields && !p.stored {
+		p.errorf(place(n), "range", "enum has %d texts, the limit is %d; check the text in a step", count, maxFields)
+		return
+	}
+	seen := make(map[string]bool, len(n.Content))
 	for i, item := range n.Content {
 		s, ok := p.text(fmt.Sprintf("item %d of enum", i+1), item)
-		if ok && slices.Contains(t.enum, s) {
+		if ok && seen[s] {
 			p.errorf(place(item), "schema", "%q is in the enum twice; remove one", shorten(s))
 		}
+		seen[s] = true
 		t.enum = append(t.enum, s)
 	}
 }

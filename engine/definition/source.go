@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -14,6 +15,8 @@ const (
 	maxFile   = 256 << 10
 	maxDepth  = 20
 	maxStates = 200
+	maxExprs  = 2000  // each takes time to compile
+	maxNodes  = 40000 // keys and values; each takes memory
 
 	// maxBrackets bounds the open brackets before the YAML parser sees them.
 	// It is far above maxDepth, since it also counts those in texts.
@@ -23,13 +26,23 @@ const (
 // bom is the byte order mark that some editors write.
 const bom = "\uFEFF"
 
-// source is the text of a file by lines.
+// withoutBOM returns the text of a file.
+func withoutBOM(src []byte) string { return strings.TrimLeft(string(src), bom) }
+
+// source is the text of a file by lines. It is safe for concurrent use: values
+// find their place in it when they are evaluated.
 type source struct {
 	lines []string
 
-	// The last row is kept: a line may hold very many values.
-	last int
-	row  []rune
+	mu   sync.Mutex
+	last row // kept, since a line may hold very many values
+}
+
+// row is a line as runes.
+type row struct {
+	line  int
+	runes []rune
+	end   int // of the text: white space follows
 }
 
 func newSource(text string) *source {
@@ -48,13 +61,16 @@ func (s *source) line(n int) string {
 	return s.lines[n-1]
 }
 
-// runes returns the n-th line as runes. It must not be used by several
-// goroutines at once.
-func (s *source) runes(n int) []rune {
-	if n != s.last {
-		s.last, s.row = n, []rune(s.line(n))
+// row returns the n-th line, of which nothing must be changed.
+func (s *source) row(n int) row {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n != s.last.line {
+		l := s.line(n)
+		end := utf8.RuneCountInString(strings.TrimRight(l, " \t"))
+		s.last = row{line: n, runes: []rune(l), end: end}
 	}
-	return s.row
+	return s.last
 }
 
 // read turns the text of a file into its one YAML document. It returns nil
@@ -65,9 +81,9 @@ func (p *parser) read(src []byte) *yaml.Node {
 			(len(src)+1023)>>10, maxFile>>10)
 		return nil
 	}
-	text := strings.TrimPrefix(string(src), bom)
+	text := withoutBOM(src)
 	p.src = newSource(text)
-	if !p.plainText(text) || !p.brackets(text) {
+	if !p.plainText(text) || !p.brackets(text) || !p.stored && p.directive() {
 		return nil
 	}
 	dec := yaml.NewDecoder(strings.NewReader(text))
@@ -77,17 +93,30 @@ func (p *parser) read(src []byte) *yaml.Node {
 		return nil
 	}
 	if err != nil {
-		p.syntaxError(err)
+		p.syntaxError(err, text)
 		return nil
 	}
 	switch next, err := decode(dec); {
 	case errors.Is(err, io.EOF):
 	case err != nil:
-		p.syntaxError(err)
+		p.syntaxError(err, text)
 	default:
 		p.secondDocument(next)
 	}
+	if nodes(doc) > maxNodes && !p.stored {
+		p.errorf(position{1, 1}, "file-size", "the file has more than %d keys and values; split the workflow", maxNodes)
+		return nil
+	}
 	return doc.Content[0]
+}
+
+// nodes counts what is in n.
+func nodes(n *yaml.Node) int {
+	sum := len(n.Content)
+	for _, item := range n.Content {
+		sum += nodes(item)
+	}
+	return sum
 }
 
 // nothing reports whether a document has no value.
@@ -125,13 +154,42 @@ func (p *parser) plainText(text string) bool {
 		}
 	}
 	for i, l := range p.src.lines {
-		if at := strings.IndexAny(l, "\r\u0085\u2028\u2029"); at >= 0 {
-			p.errorf(position{i + 1, utf8.RuneCountInString(l[:at]) + 1}, "yaml-syntax",
-				"this character is a line break to YAML only; remove it")
+		at := strings.IndexFunc(l, refused)
+		if at < 0 {
+			continue
+		}
+		what := "this is a control character"
+		r, _ := utf8.DecodeRuneInString(l[at:])
+		if strings.ContainsRune(breaks, r) {
+			what = "this character is a line break to YAML only"
+		}
+		p.errorf(position{i + 1, utf8.RuneCountInString(l[:at]) + 1}, "yaml-syntax", "%s (%U); remove it", what, r)
+		return false
+	}
+	return true
+}
+
+// breaks are line breaks to YAML, but not to editors.
+const breaks = "\r\u0085\u2028\u2029"
+
+// refused reports whether r is a line break to YAML only, or no part of YAML.
+func refused(r rune) bool {
+	return strings.ContainsRune(breaks, r) || r < ' ' && r != '\t' || r >= 0x7f && r < 0xa0 || r == 0xfffe || r == 0xffff
+}
+
+// directive reports a line such as %YAML 1.2 before the workflow. The YAML
+// parser takes some of them and drops them, and others are a puzzle to it.
+func (p *parser) directive() bool {
+	for i, l := range p.src.lines {
+		switch {
+		case strings.HasPrefix(l, "%"):
+			p.errorf(position{i + 1, 1}, "yaml-syntax", "YAML directives (%s) are not allowed; remove this line", shorten(l))
+			return true
+		case strings.TrimSpace(l) != "" && !strings.HasPrefix(strings.TrimSpace(l), "#"):
 			return false
 		}
 	}
-	return true
+	return false
 }
 
 // brackets refuses texts whose nesting alone would keep the YAML parser busy.

@@ -13,63 +13,8 @@ type draftState struct {
 	timeout    time.Duration
 	retry      draftRetry
 	onFailure  *OnFailure
+	keys       map[string]position // of the names of the fields
 	compensate draftCompensation
-}
-
-// stateFields is the table of the states of all kinds.
-func stateFields() []field[draftState] {
-	return []field[draftState]{
-		{name: "step", kinds: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) {
-			s.Step, _ = p.word("step", n)
-		}},
-		{name: "wait", kinds: waitKind, read: (*parser).wait},
-		{name: "await", kinds: awaitKind, read: func(p *parser, s *draftState, n *yaml.Node) { p.await(s, n) }},
-		{name: "end", kinds: endKind, read: func(p *parser, s *draftState, n *yaml.Node) {
-			v, _ := p.oneOf("end", n, "succeeded", "failed")
-			s.Failed = v == "failed"
-		}},
-		{name: "title", kinds: anyKind, read: func(p *parser, s *draftState, n *yaml.Node) {
-			s.Title, _ = p.text("title", n)
-		}},
-		{name: "description", kinds: anyKind, read: func(p *parser, s *draftState, n *yaml.Node) {
-			s.Description, _ = p.text("description", n)
-		}},
-		{name: "meta", kinds: anyKind, read: func(p *parser, s *draftState, n *yaml.Node) { s.Meta = p.textMap("meta", n) }},
-		{name: "with", kinds: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) {
-			s.With = p.mapValue(n, want{name: "with", place: onEntry})
-		}},
-		{name: "next", kinds: stepKind | waitKind, required: stepKind | waitKind, read: func(p *parser, s *draftState, n *yaml.Node) {
-			s.Next = p.branches("next", n, afterSuccess)
-		}},
-		{name: "catch", kinds: stepKind | awaitKind, read: (*parser).catch},
-		{name: "retry", kinds: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) { s.retry = p.retry(n) }},
-		{name: "timeout", kinds: stepKind | awaitKind, read: func(p *parser, s *draftState, n *yaml.Node) {
-			s.timeout = p.duration("timeout", n)
-		}},
-		{name: "irreversible", kinds: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) {
-			s.Irreversible = p.boolean("irreversible", n)
-		}},
-		{name: "at_most_once", kinds: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) {
-			s.AtMostOnce = p.boolean("at_most_once", n)
-		}},
-		{name: "batch", kinds: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) {
-			s.Batch = p.between("batch", n, 2, 100)
-		}},
-		{name: "concurrency", kinds: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) {
-			s.Concurrency = p.concurrency(n, onEntry)
-		}},
-		{name: "on_failure", kinds: stepKind, read: func(p *parser, s *draftState, n *yaml.Node) {
-			s.onFailure = new(p.onFailure(n))
-		}},
-		{name: "compensate", kinds: stepKind, read: (*parser).compensate},
-		{name: "payload", kinds: awaitKind, read: func(p *parser, s *draftState, n *yaml.Node) {
-			s.Payload = p.schema("payload", n)
-		}},
-		{name: "output", kinds: endKind, read: func(p *parser, s *draftState, n *yaml.Node) {
-			s.Output = p.mapValue(n, want{name: "output", place: s.entered()})
-		}},
-		{name: "emit", kinds: anyKind, read: (*parser).emit},
-	}
 }
 
 // entered is what is known in the transition into s.
@@ -89,8 +34,8 @@ func (p *parser) readStates(n *yaml.Node) {
 	if count == 0 {
 		p.errorf(place(n), "empty", "states has no state; add one")
 	}
-	if count > maxStates {
-		p.errorf(place(n), "states-limit", "there are %d states, the limit is %d; split the workflow", count, maxStates)
+	if count > p.limit {
+		p.errorf(place(n), "states-limit", "there are %d states, the limit is %d; split the workflow", count, p.limit)
 		return
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -106,7 +51,7 @@ func (p *parser) readState(key, n *yaml.Node) {
 		p.errorf(place(n), "type", "%s must be a map, not %s", b.name, describe(n))
 		return
 	}
-	s := &draftState{State: &State{Name: key.Value, at: b.at, parts: valuePlaces(n)}}
+	s := &draftState{State: &State{Name: key.Value, at: b.at, parts: valuePlaces(n)}, keys: keyPlaces(n)}
 	var ok bool
 	if b.kind, ok = p.kind(b); !ok {
 		return
@@ -179,6 +124,17 @@ func valuePlaces(m *yaml.Node) map[string]position {
 	return places
 }
 
+// keyPlaces returns where the keys of a map stand.
+func keyPlaces(m *yaml.Node) map[string]position {
+	places := make(map[string]position, len(m.Content)/2)
+	if m.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(m.Content); i += 2 {
+			places[m.Content[i].Value] = place(m.Content[i])
+		}
+	}
+	return places
+}
+
 // keyPlace returns where a key of a map stands.
 func keyPlace(m *yaml.Node, name string) (position, bool) {
 	for i := 0; i+1 < len(m.Content); i += 2 {
@@ -241,15 +197,25 @@ type draftEmit struct {
 
 func emitFields() []field[draftEmit] {
 	return []field[draftEmit]{
-		{name: "event", required: anyKind, read: func(p *parser, e *draftEmit, n *yaml.Node) {
-			e.Event, _ = p.word("event", n)
-		}},
-		{name: "key", read: func(p *parser, e *draftEmit, n *yaml.Node) {
-			e.Key = p.value(n, want{name: "key", place: e.place, text: true})
-		}},
-		{name: "payload", read: func(p *parser, e *draftEmit, n *yaml.Node) {
-			e.Payload = p.value(n, want{name: "payload", place: e.place})
-		}},
+		{
+			name: "event", required: anyKind, shape: like("word"),
+			doc:  "Name of the event.",
+			read: func(p *parser, e *draftEmit, n *yaml.Node) { e.Event, _ = p.word("event", n) },
+		},
+		{
+			name: "key", shape: like("text"),
+			doc: "Text that says what the event is about, such as an id.",
+			read: func(p *parser, e *draftEmit, n *yaml.Node) {
+				e.Key = p.value(n, want{name: "key", place: e.place, text: true})
+			},
+		},
+		{
+			name: "payload", shape: like("value"),
+			doc: "Data of the event.",
+			read: func(p *parser, e *draftEmit, n *yaml.Node) {
+				e.Payload = p.value(n, want{name: "payload", place: e.place})
+			},
+		},
 	}
 }
 

@@ -1,10 +1,13 @@
 package definition
 
 import (
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
 )
 
 // The YAML parser names a line at best, often a neighbour of the right one,
@@ -16,12 +19,15 @@ const nearLines = 2
 
 var (
 	yamlError     = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
+	badIndent     = regexp.MustCompile(`^did not find expected (key|'-' indicator)$`)
+	parserError   = regexp.MustCompile(`^(did not find expected (node content|',' or|<)|found undefined tag handle)`)
 	unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
 	quoteStart    = regexp.MustCompile(`(?:: +|- +)(["'])`)
 	oddStart      = regexp.MustCompile("(?:: +|- +)([@`%])")
 )
 
-func (p *parser) syntaxError(err error) {
+// syntaxError reports an error that the YAML parser has about doc.
+func (p *parser) syntaxError(err error, doc string) {
 	line, text := 1, err.Error()
 	if m := yamlError.FindStringSubmatch(text); m != nil {
 		text = m[2]
@@ -29,12 +35,18 @@ func (p *parser) syntaxError(err error) {
 			line = n
 		}
 	}
+	switch {
+	case badIndent.MatchString(text):
+		line = lastLine(doc) // it named the first line of the block, maybe far above
+	case parserError.MatchString(text):
+		line++ // it counts from 0 there
+	}
 	if m := unknownAnchor.FindStringSubmatch(text); m != nil {
 		p.errorf(p.find("*"+m[1], line), "yaml-alias", "aliases (*%s) are not allowed; write the value out", m[1])
 		return
 	}
-	if strings.Contains(text, "expected <document start>") {
-		p.errorf(position{p.documentEnd(line), 1}, "multi-document",
+	if end := p.documentEnd(line); end > 0 && strings.Contains(text, "expected <document start>") {
+		p.errorf(position{end, 1}, "multi-document",
 			"a second YAML document starts here; one file holds one workflow")
 		return
 	}
@@ -42,10 +54,50 @@ func (p *parser) syntaxError(err error) {
 		p.errorf(p.start(line), "depth", "this is nested far more than %d levels deep; make it flatter", maxDepth)
 		return
 	}
-	if p.tabs() || p.nearExpression(line) || p.nearOddStart(line) || p.openQuote(line, text) {
+	if p.tabs(text) || p.nearExpression(line) || p.nearOddStart(line) || p.openQuote(line, text) {
 		return
 	}
-	p.errorf(p.start(line), "yaml-syntax", "YAML cannot read this (%s); look at this line and its neighbours", text)
+	hint := "look at this line and its neighbours"
+	if badIndent.MatchString(text) {
+		hint += ", and whether they begin in the same column as the lines they belong to"
+	}
+	p.errorf(p.start(line), "yaml-syntax", "YAML cannot read this (%s); %s", text, hint)
+}
+
+// lastLine returns the last line that the YAML parser reads of doc before it
+// finds the error in it. That is the line of the error, or the next one.
+func lastLine(doc string) int {
+	r := &lineReader{rest: doc}
+	dec := yaml.NewDecoder(r)
+	for {
+		if _, err := decode(dec); err != nil {
+			return max(r.line, 1)
+		}
+	}
+}
+
+// lineReader gives a text line by line, and counts the lines.
+type lineReader struct {
+	rest string
+	line int
+	cut  bool // the line before was longer than the buffer
+}
+
+// Read implements io.Reader.
+func (r *lineReader) Read(b []byte) (int, error) {
+	if r.rest == "" {
+		return 0, io.EOF
+	}
+	if !r.cut {
+		r.line++
+	}
+	line, _, whole := strings.Cut(r.rest, "\n")
+	if whole {
+		line = r.rest[:len(line)+1]
+	}
+	n := copy(b, line)
+	r.cut, r.rest = n < len(line), r.rest[n:]
+	return n, nil
 }
 
 // start returns the first character of a line of the file.
@@ -65,23 +117,25 @@ func (p *parser) find(s string, line int) position {
 	return p.start(line)
 }
 
-// documentEnd returns the line of the "..." or "---" near line.
+// documentEnd returns the line of the "..." or "---" near line, or 0.
 func (p *parser) documentEnd(line int) int {
-	for n := min(line+nearLines, len(p.src.lines)); n > 0; n-- {
+	for n := min(line+nearLines, len(p.src.lines)); n > max(line-nearLines-1, 0); n-- {
 		if l := p.src.line(n); strings.HasPrefix(l, "...") || strings.HasPrefix(l, "---") {
 			return n
 		}
 	}
-	return max(line, 1)
+	return 0
 }
 
-// tabs reports every line that a tab indents.
-func (p *parser) tabs() bool {
+// tabs reports every line that a tab indents. Without any other text the tab
+// is harmless, unless it is the error itself.
+func (p *parser) tabs(text string) bool {
+	blank := strings.Contains(text, "cannot start any token")
 	found := false
 	for i, l := range p.src.lines {
 		indent := l[:len(l)-len(strings.TrimLeft(l, " \t"))]
 		at := strings.IndexByte(indent, '\t')
-		if at < 0 || indent == l {
+		if at < 0 || indent == l && !blank {
 			continue
 		}
 		p.errorf(position{i + 1, at + 1}, "yaml-syntax", "a tab indents this line; use spaces")

@@ -43,8 +43,9 @@ type exprValue struct {
 	src    string // of the expression alone
 	offset int    // of src in text, in runes
 	scalar scalar
-	prog   *expression.Program // set by phase 6
-	envs   sync.Pool           // maps for the variables of one evaluation
+	want   want // set by phase 6, like prog
+	prog   *expression.Program
+	envs   sync.Pool // maps for the variables of one evaluation
 }
 
 // Vars are the values that the expressions of a definition may name; see

@@ -73,7 +73,7 @@ func TestValueJSON(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := mustParse(t, framed(tt.value, "${{ output.ok }}"))
+			d := mustParse(t, afterB(framed(tt.value, "${{ output.ok }}")))
 			got, err := d.State("A").With.JSON(vars(t, d))
 			if err != nil {
 				t.Fatal(err)
@@ -156,7 +156,7 @@ func TestFaultsNameThePlace(t *testing.T) {
 }
 
 func TestStateThatDidNotRunIsAFault(t *testing.T) {
-	v := withValue(t, "${{ states.B.output.sha }}")
+	v := mustParse(t, afterB(framed("${{ states.B.output.sha }}", "${{ output.ok }}"))).State("A").With
 	_, err := v.JSON(&definition.Vars{})
 	if err == nil || !strings.HasPrefix(err.Error(), "test:21:") {
 		t.Errorf("JSON() = %v, want an error at line 21", err)
@@ -222,7 +222,8 @@ func negativeZero() float64 {
 }
 
 func TestValuesMayBeUsedAtOnce(t *testing.T) {
-	d := mustParse(t, framed("{a: \"${{ input.name }}\", b: \"${{ states.B.output.sha }}\"}", "${{ output.count == 3 }}"))
+	const value = `{a: "${{ input.name }}", b: "${{ states.B.output.sha }}"}`
+	d := mustParse(t, afterB(framed(value, "${{ output.count == 3 }}")))
 	v := vars(t, d)
 	var wg sync.WaitGroup
 	for range 8 {

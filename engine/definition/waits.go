@@ -8,10 +8,18 @@ import (
 
 func waitFields() []field[Wait] {
 	return []field[Wait]{
-		{name: "for", read: func(p *parser, w *Wait, n *yaml.Node) { w.For = p.waitFor(n) }},
-		{name: "until", read: func(p *parser, w *Wait, n *yaml.Node) {
-			w.Until = p.expr(n, want{name: "until", place: onEntry, kind: expression.Timestamp, example: "input.due_at"})
-		}},
+		{
+			name: "for", shape: like("wait_time"),
+			doc:  "How long to wait: a duration, or an expression that gives one.",
+			read: func(p *parser, w *Wait, n *yaml.Node) { w.For = p.waitFor(n) },
+		},
+		{
+			name: "until", shape: like("expression"),
+			doc: "Expression for the time to wait for.",
+			read: func(p *parser, w *Wait, n *yaml.Node) {
+				w.Until = p.expr(n, want{name: "until", place: onEntry, kind: expression.Timestamp, example: "input.due_at"})
+			},
+		},
 	}
 }
 
@@ -33,8 +41,11 @@ func has(places map[string]position, name string) bool {
 
 // waitFor reads a duration or an expression that gives one.
 func (p *parser) waitFor(n *yaml.Node) *Value {
-	if isExpr(n) || p.mixed(n) {
+	if isExpr(n) {
 		return p.value(n, want{name: "for", place: onEntry, kind: expression.Duration})
+	}
+	if p.mixed(n) {
+		return nil
 	}
 	d := p.duration("for", n)
 	text := expression.FormatDuration(d)

@@ -120,45 +120,6 @@ func TestByteOrderMarkAndCRLFAreAccepted(t *testing.T) {
 	}
 }
 
-func TestLimits(t *testing.T) {
-	src := framed("x", "${{ output.ok }}")
-	comment := func(size int) string { return src + "#" + strings.Repeat("x", size-len(src)-2) + "\n" }
-	mustParse(t, comment(256<<10))
-	_, list := definition.Parse("test", []byte(comment(256<<10+1)))
-	want := "test:1:1: the file has 257 KiB, the limit is 256 KiB; split the workflow [file-size]"
-	if got := fmt.Sprint(list.Err()); got != want {
-		t.Errorf("Parse of a large file: %s, want %s", got, want)
-	}
-
-	nested := func(levels int) string {
-		return framed(strings.Repeat("[", levels)+strings.Repeat("]", levels), "${{ output.ok }}")
-	}
-	const above = 4 // states, A, with, v
-	mustParse(t, nested(20-above+1))
-	if _, list := definition.Parse("test", []byte(nested(20-above+2))); !hasRule(list, "depth") {
-		t.Errorf("Parse of 21 levels found %v, want depth", list)
-	}
-
-	states := func(n int) string {
-		var b strings.Builder
-		for i := range n - 4 {
-			next := fmt.Sprintf("S%d", i+1)
-			if i == n-5 {
-				next = "DONE"
-			}
-			fmt.Fprintf(&b, "  S%d: {step: s.do, next: %s}\n", i, next)
-		}
-		s := strings.Replace(src, "step: b.do\n    next: DONE", "step: b.do\n    next: S0", 1)
-		return s + b.String()
-	}
-	if got := len(mustParse(t, states(200)).States); got != 200 {
-		t.Errorf("%d states, want 200", got)
-	}
-	if _, list := definition.Parse("test", []byte(states(201))); !hasRule(list, "states-limit") {
-		t.Errorf("Parse of 201 states found %v, want states-limit", list)
-	}
-}
-
 // All mistakes of a phase are reported at once, in the order of the file.
 func TestFindingsAreSorted(t *testing.T) {
 	src := strings.NewReplacer("version: 1", "version: x", "step: b.do", "stp: b.do",
@@ -172,39 +133,5 @@ func TestFindingsAreSorted(t *testing.T) {
 		if a.Line > b.Line || a.Line == b.Line && a.Col > b.Col {
 			t.Errorf("%v stands before %v", a, b)
 		}
-	}
-}
-
-// A file that is full of one thing must not take time by its square: four
-// times as much may take ten times as long, not sixteen.
-func TestParseIsQuick(t *testing.T) {
-	ok := "${{ output.ok }}"
-	tests := []struct {
-		name, part string
-		src        func(fill string) string
-	}{
-		{"OneLine", "a, ", func(fill string) string { return framed("["+fill+"a]", ok) }},
-		{"Nulls", "~, ", func(fill string) string { return framed("["+fill+"a]", ok) }},
-		{"Tags", "!a b, ", func(fill string) string { return framed("["+fill+"a]", ok) }},
-		{"Spaces", " ", func(fill string) string { return framed(`"`+fill+`${{ zzz }}"`, ok) }},
-		{"Closings", "}} ", func(fill string) string { return framed("'${{ "+fill+"}}'", ok) }},
-		{"Fields", "f: 1\n", func(fill string) string { return framed("x", ok) + fill }},
-		{"Lines", "        x\n", func(fill string) string { return framed("|\n"+fill, ok) }},
-		{"Quotes", ": \"\n", func(fill string) string { return fill + "@" }},
-	}
-	took := func(src string) time.Duration {
-		start := time.Now()
-		definition.Parse("test", []byte(src))
-		return time.Since(start)
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			count := (200 << 10) / len(tt.part)
-			small := took(tt.src(strings.Repeat(tt.part, count/4)))
-			large := took(tt.src(strings.Repeat(tt.part, count)))
-			if large > 10*small+time.Second {
-				t.Errorf("Parse took %s, and %s for a quarter", large, small)
-			}
-		})
 	}
 }

@@ -13,22 +13,16 @@ import (
 	"github.com/expr-lang/expr/types"
 )
 
-// functions are all that an expression may call. What is missing is missing
-// because its cost or its result cannot be bounded: see the language
-// reference. The value names the checked form, if there is one.
-func functions() map[string]string {
-	return map[string]string{
-		"len": "", "any": "", "all": "", "none": "", "one": "", "count": "", "filter": "", "find": "",
-		"first": "", "last": "", "sum": "", "string": "string" + anySuffix, "int": "int" + anySuffix,
-		"float": "float" + anySuffix, "upper": "", "lower": "", "trim": "", "trimPrefix": "",
-		"trimSuffix": "", "hasPrefix": "", "hasSuffix": "", "abs": "", "ceil": "", "floor": "",
-		"round": "", "min": "", "max": "", "duration": "duration" + anySuffix,
+// Functions returns the names of the functions that an expression may call,
+// sorted. What is missing is missing because its cost or its result cannot be
+// bounded: see the language reference.
+func Functions() []string {
+	return []string{
+		"abs", "all", "any", "ceil", "count", "duration", "filter", "find", "first", "float", "floor",
+		"hasPrefix", "hasSuffix", "int", "last", "len", "lower", "max", "min", "none", "one", "round",
+		"string", "sum", "trim", "trimPrefix", "trimSuffix", "upper",
 	}
 }
-
-// Functions returns the names of the functions that an expression may call,
-// sorted.
-func Functions() []string { return slices.Sorted(maps.Keys(functions())) }
 
 // allowList refuses what is outside the language, collects the names that are
 // used and puts checked functions in the place of unchecked arithmetic. Nodes
@@ -37,10 +31,37 @@ type allowList struct {
 	env  types.Map
 	errs []*Error
 	refs map[ast.Node]*Ref
+	// done are the nodes that were visited, and what stands in their place:
+	// a node can be in the tree twice, see mayShare.
+	done map[ast.Node]ast.Node
 }
 
 // Visit implements ast.Visitor.
 func (a *allowList) Visit(node *ast.Node) {
+	before := *node
+	if made, ok := a.done[before]; ok {
+		*node = made
+		return
+	}
+	a.visit(node)
+	a.done[before], a.done[*node] = *node, *node
+	for _, c := range children(*node) {
+		a.settle(c)
+	}
+}
+
+// settle marks what a visit has put into the tree.
+func (a *allowList) settle(n ast.Node) {
+	if _, ok := a.done[n]; ok || n == nil {
+		return
+	}
+	a.done[n] = n
+	for _, c := range children(n) {
+		a.settle(c)
+	}
+}
+
+func (a *allowList) visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:
 		a.identifier(n)
@@ -53,8 +74,12 @@ func (a *allowList) Visit(node *ast.Node) {
 	case *ast.BinaryNode:
 		a.binary(node, n)
 	case *ast.UnaryNode:
-		if n.Operator == "-" && n.Node.Nature().IsInteger && !literal(n.Node) {
-			replace(node, "-"+intSuffix, n.Node)
+		unary(node, n)
+	case *ast.SliceNode:
+		slice(node, n)
+	case *ast.PointerNode:
+		if n.Name != "" {
+			a.refuse(n, RuleExpr, "unknown pointer #%s; write # for the item", n.Name)
 		}
 	case *ast.PredicateNode:
 		if nested(n.Node) {
@@ -67,8 +92,7 @@ func (a *allowList) Visit(node *ast.Node) {
 	case *ast.BytesNode:
 		a.refuse(n, RuleForbidden, "byte strings (b'…') are not allowed; write '…'")
 	case *ast.NilNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.StringNode,
-		*ast.ChainNode, *ast.SliceNode, *ast.PointerNode, *ast.ConditionalNode,
-		*ast.ArrayNode, *ast.MapNode, *ast.PairNode:
+		*ast.ChainNode, *ast.ConditionalNode, *ast.ArrayNode, *ast.MapNode, *ast.PairNode:
 	default:
 		a.refuse(n, RuleForbidden, "this is not allowed here")
 	}
@@ -107,6 +131,7 @@ func (a *allowList) member(n *ast.MemberNode) {
 		if fixed {
 			a.refuse(n.Property, RuleForbidden, "a computed field name cannot be checked; write the name itself")
 		}
+		index(n)
 		return
 	}
 	if fixed {
@@ -155,14 +180,11 @@ func (a *allowList) forbidden(n ast.Node, name string) {
 }
 
 func (a *allowList) builtin(node *ast.Node, n *ast.BuiltinNode) {
-	checked, ok := functions()[n.Name]
-	if !ok {
+	if !slices.Contains(Functions(), n.Name) {
 		a.forbidden(n, n.Name)
 		return
 	}
-	if checked != "" && len(n.Arguments) == 1 {
-		replace(node, checked, n.Arguments[0])
-	}
+	function(node, n)
 }
 
 func (a *allowList) binary(node *ast.Node, n *ast.BinaryNode) {
@@ -182,8 +204,12 @@ func (a *allowList) binary(node *ast.Node, n *ast.BinaryNode) {
 		if _, ok := n.Left.(*ast.NilNode); ok {
 			a.mayBeAbsent(n.Right)
 		}
+	case "and", "&&", "or", "||":
+		wrapAny(&n.Right, "boolean")
+	case "<", "<=", ">", ">=":
+		numbers(n)
 	case "+", "-", "*", "/", "^", "**":
-		a.arithmetic(node, n)
+		arithmetic(node, n)
 	}
 }
 
@@ -194,45 +220,6 @@ func (a *allowList) mayBeAbsent(n ast.Node) {
 	if ref := a.refs[n]; ref != nil {
 		ref.Default = true
 	}
-}
-
-// arithmetic replaces an operation on numbers by its checked form. It leaves
-// alone what the checker of expr refuses, so that its message stays.
-func (a *allowList) arithmetic(node *ast.Node, n *ast.BinaryNode) {
-	l, r := n.Left.Nature(), n.Right.Nature()
-	if !number(l) || !number(r) {
-		return
-	}
-	switch {
-	case n.Operator == "/":
-		replace(node, "/"+floatSuffix, n.Left, n.Right)
-	case n.Operator == "^" || n.Operator == "**":
-		replace(node, "^"+floatSuffix, n.Left, n.Right)
-	case l.IsInteger && r.IsInteger:
-		replace(node, "binary "+n.Operator+intSuffix, n.Left, n.Right)
-	case l.IsNumber() && r.IsNumber():
-		replace(node, "binary "+n.Operator+floatSuffix, n.Left, n.Right)
-	default:
-		replace(node, "binary "+n.Operator+anySuffix, n.Left, n.Right)
-	}
-}
-
-// number tells whether n is a number or may be one.
-func number(n *nature.Nature) bool { return n.IsNumber() || kindOf(n) == Any }
-
-func literal(n ast.Node) bool {
-	_, ok := n.(*ast.IntegerNode)
-	return ok
-}
-
-// replace puts a call of a checked function in the place of node.
-func replace(node *ast.Node, function string, args ...ast.Node) {
-	callee := &ast.IdentifierNode{Value: function}
-	callee.SetLocation((*node).Location())
-	call := &ast.CallNode{Callee: callee, Arguments: args}
-	// What stands around is visited next, and asks for the nature.
-	call.SetNature(*(*node).Nature())
-	ast.Patch(node, call)
 }
 
 // nested tells whether a predicate stands in n.
@@ -250,11 +237,24 @@ type visit func(ast.Node)
 func (v visit) Visit(node *ast.Node) { v(*node) }
 
 // rootNature remembers the nature of the node that is visited last, the root.
-// It must run after allowList, whose nodes have no nature yet.
+// It must run just before the last check, and takes away the natures of calls:
+// the checker of expr takes these for granted and then does not look at the
+// arguments.
 type rootNature struct{ nature nature.Nature }
 
+// Reset and ShouldRepeat make it the last of the visitors.
+func (r *rootNature) Reset() {}
+
+// ShouldRepeat implements the interface that expr has for repeated visits.
+func (r *rootNature) ShouldRepeat() bool { return false }
+
 // Visit implements ast.Visitor.
-func (r *rootNature) Visit(node *ast.Node) { r.nature = *(*node).Nature() }
+func (r *rootNature) Visit(node *ast.Node) {
+	r.nature = *(*node).Nature()
+	if call, ok := (*node).(*ast.CallNode); ok {
+		call.SetNature(nature.Nature{})
+	}
+}
 
 // first returns the first refusal in the text, or nil.
 func (a *allowList) first() *Error {

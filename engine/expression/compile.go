@@ -8,6 +8,7 @@ import (
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/file"
 )
 
@@ -28,16 +29,22 @@ func Compile(src string, env *Env) (*Program, error) {
 	if !utf8.ValidString(src) {
 		return nil, &Error{Rule: RuleExpr, Message: "the expression is not valid UTF-8"}
 	}
-	allow := &allowList{env: env.vars, refs: map[ast.Node]*Ref{}}
+	if mayShare(src) {
+		if tree := parse(src); tree != nil && size(tree.Node, map[ast.Node]int{}) > MaxNodes {
+			return nil, tooManyNodes()
+		}
+	}
+	allow := &allowList{env: env.vars, refs: map[ast.Node]*Ref{}, done: map[ast.Node]ast.Node{}}
 	root := &rootNature{}
-	opts := append(checkedFunctions(),
+	opts := []expr.Option{
+		func(c *conf.Config) { c.Functions = env.functions },
 		expr.Env(env.vars),
 		expr.MaxNodes(MaxNodes),
 		// The optimizer turns "x and true" into x, whatever x is at run time.
 		expr.Optimize(false),
 		expr.Patch(allow),
 		expr.Patch(root),
-	)
+	}
 	p, err := compile(src, opts)
 	if e := allow.first(); e != nil {
 		return nil, e
@@ -45,7 +52,7 @@ func Compile(src string, env *Env) (*Program, error) {
 	if err != nil {
 		return nil, translate(err)
 	}
-	return newProgram(src, p, kindOf(&root.nature), allow.references()), nil
+	return newProgram(src, p, kindOf(&root.nature), allow.references(), env), nil
 }
 
 // translate turns an error of expr, which speaks of its own position and
@@ -58,16 +65,31 @@ func translate(err error) *Error {
 	e := &Error{Rule: RuleExpr, Offset: fe.From, Message: firstLine(fe.Message)}
 	switch {
 	case strings.Contains(e.Message, "maximum allowed nodes"):
-		e.Rule, e.Offset = RuleSize, 0
-		e.Message = fmt.Sprintf("the expression has more than %d parts", MaxNodes)
+		return tooManyNodes()
 	case e.Message == "unexpected token EOF":
 		e.Message = "the expression ends too early"
 	case strings.Contains(e.Message, "coalesce expressions"):
 		e.Message = "?? cannot stand beside another operator; put it in parentheses: (… ?? …)"
 	case strings.HasPrefix(e.Message, "invalid integer literal"):
 		e.Message = "the number does not fit in a 64-bit integer"
+	case strings.HasPrefix(e.Message, "invalid float literal"):
+		e.Message = "the number does not fit in a 64-bit float"
+	default:
+		e.Message = ourWords(e.Message)
 	}
 	return e
+}
+
+func tooManyNodes() *Error {
+	return &Error{Rule: RuleSize, Message: fmt.Sprintf("the expression has more than %d parts", MaxNodes)}
+}
+
+// ourWords puts our names of types in the place of those of Go.
+func ourWords(message string) string {
+	return strings.NewReplacer(
+		"time.Duration", string(Duration), "time.Time", string(Timestamp), "[]interface {}", string(List),
+		"map[string]interface {}", string(Object), "%!s(<nil>)", string(Nil), "[]uint8", string(String),
+	).Replace(message)
 }
 
 func firstLine(s string) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-dev/pawl/engine/expression"
+	"github.com/pawl-dev/pawl/internal/fuzztest"
 )
 
 func env() *expression.Env {
@@ -124,7 +125,7 @@ func TestEvalFaults(t *testing.T) {
 		{"output.a.b == 1", 9, "cannot fetch b from <nil>"},
 		{"1 / 0 > 3", 2, "division by zero"},
 		{"0 / 0 == 1", 2, "division by zero"},
-		{"input.id % 0", 9, "integer divide by zero"},
+		{"input.id % 0", 9, "division by zero"},
 		{"9223372036854775807 + 1", 20, "does not fit in a 64-bit integer"},
 		{"-9223372036854775807 - 2", 21, "does not fit in a 64-bit integer"},
 		{"output.max * 2 > 0", 11, "does not fit in a 64-bit integer"},
@@ -330,32 +331,74 @@ func TestProgramsMayBeUsedAtOnce(t *testing.T) {
 }
 
 // Whatever the text: no panic, an error has an offset within it, a program
-// can be run, and its error is an *Error.
+// can be run, its error is an *Error, and its result is data that JSON can
+// hold and not much larger than what it was made of.
 func FuzzCompile(f *testing.F) {
 	for _, s := range []string{
 		"input.id == 7", "output?.a ?? 'x'", "all(input.tags, # == 'a')", "now()", "1..2", "input.", "'\\u", "{a: [1]}",
 		"-1 ** 2", "input.name matches '('", "let x = 1; x", "$env['input']", "output.n + 1 / 0", "sum(input.items, #index)",
+		"1..1000000", "sum(input.items, sum(input.items, #))", "reduce(1..15, #acc + #acc, input.name)", "repeat('a', 3000)",
+		"map(input.items, input.name + input.name)", "input.tags | join(input.name)", "toJSON(output)", "keys(output)",
+		"9223372036854775807 + 1", "-9223372036854775808", "0x7fffffffffffffff * output.n", "output.max * -1", "abs(-output.max - 1)",
+		"input.id % 0", "0 / 0 == 1", "1e308 * 10", "(-1) ** 0.5", "1e999", "float('NaN')", "int('1_0')", "output.big + 1",
+		"input.at + input.for * 1e9", "input.at - (input.at - duration('106751d'))", "input.for * input.for", "input.for * 0.5",
+		"input.name[1:]", "output.status[0]", "input.tags[output.n]", "input.tags[-99]", "first(output.status)", "output.items['a']",
+		"output.yes and output.status", "+output.text", "{(output.n): 1}", "{a: 1, a: 2}", "count(input.tags)", "max(1, 2.5) == 2",
+		"(input.name == 1 ? 1 : 2) + 1", "any(input.items, # in input.items)", "find(output.items, # == nil)?.x", "if input.ok { 1 } else { 2 }",
+		"input . name", "input?.['id']", "::len(input.tags)", "(input?.name).x", "not not not input.ok", "1 < 2 < 3", "`raw`", "\"\\ud800\"",
+		"input.pr-id", "input.not", "input.in", strings.Repeat("(", 300), strings.Repeat("-", 300) + "1", strings.Repeat("[", 300),
+		strings.Repeat("input.name + ", 60) + "''", "/* */ 1", "1 // x", "all(input.tags, # matches '(a+)+$')",
 	} {
 		f.Add(s)
 	}
 	e, data := env(), vars()
+	size := len(encode(f, data))
 	f.Fuzz(func(t *testing.T, src string) {
-		p, err := expression.Compile(src, e)
-		if err == nil {
-			v, err := p.Eval(data)
-			if _, ok := errors.AsType[*expression.Error](err); err != nil && !ok {
-				t.Errorf("Eval(%q) = %v, %v, want an *Error", src, v, err)
-			}
-			if n, ok := v.(float64); ok && (math.IsNaN(n) || math.IsInf(n, 0)) {
-				t.Errorf("Eval(%q) = %v", src, v)
-			}
-			return
-		}
+		fuzztest.Bounded(t, func() { compileAndRun(t, src, e, data, size) })
+	})
+}
+
+func compileAndRun(t *testing.T, src string, e *expression.Env, data map[string]any, size int) {
+	t.Helper()
+	expression.Fields(src, "input") // of any text
+	p, err := expression.Compile(src, e)
+	if err != nil {
 		ee, ok := errors.AsType[*expression.Error](err)
-		if !ok || ee.Message == "" || ee.Offset < 0 || ee.Offset > len([]rune(src)) {
+		if !ok || ee.Message == "" || strings.Contains(ee.Message, "\n") || ee.Offset < 0 || ee.Offset > len([]rune(src)) {
 			t.Errorf("Compile(%q) = %#v, want an *Error with an offset in the text", src, err)
 		}
-	})
+		return
+	}
+	if n := len([]rune(src)); n > expression.MaxLength {
+		t.Errorf("Compile takes %d characters", n)
+	}
+	look := p.Analyze()
+	why, at, partial := p.Partial()
+	if at < 0 || at > len([]rune(src)) || partial != (why != "") {
+		t.Errorf("Partial(%q) = %q at %d, %t", src, why, at, partial)
+	}
+	v, err := p.Eval(data)
+	if _, ok := errors.AsType[*expression.Error](err); err != nil && !ok {
+		t.Errorf("Eval(%q) = %v, %v, want an *Error", src, v, err)
+	}
+	if err != nil {
+		if sound := len(look.Errors) == 0 && len(look.Absent) == 0; sound && !partial && !notAnObject(src, err) {
+			t.Errorf("Eval(%q) fails although Partial says that it cannot: %v", src, err)
+		}
+		return
+	}
+	if n := len(encode(t, v)); n > expression.MaxNodes*(size+len(src)) {
+		t.Errorf("Eval(%q) gives %d bytes of %d", src, n, size)
+	}
+}
+
+func encode(tb testing.TB, v any) []byte {
+	tb.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		tb.Fatalf("the result is no data: %v", err)
+	}
+	return b
 }
 
 func BenchmarkCompile(b *testing.B) {

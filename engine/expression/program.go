@@ -3,7 +3,9 @@ package expression
 import (
 	"errors"
 	"math"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/expr-lang/expr"
@@ -19,6 +21,7 @@ type Program struct {
 	kind  Kind
 	refs  []Ref
 	names []string
+	env   *Env
 
 	machines sync.Pool // idle virtual machines; a used one keeps its stack
 }
@@ -35,8 +38,8 @@ type Ref struct {
 	Default bool
 }
 
-func newProgram(src string, code *vm.Program, kind Kind, refs []Ref) *Program {
-	p := &Program{src: src, code: code, kind: kind, refs: refs}
+func newProgram(src string, code *vm.Program, kind Kind, refs []Ref, env *Env) *Program {
+	p := &Program{src: src, code: code, kind: kind, refs: refs, env: env}
 	for _, r := range refs {
 		if !slices.Contains(p.names, r.Path[0]) {
 			p.names = append(p.names, r.Path[0])
@@ -86,7 +89,7 @@ func (p *Program) Eval(vars map[string]any) (any, error) {
 	if err != nil {
 		e := &Error{Rule: RuleFault, Message: firstLine(err.Error())}
 		if fe, ok := errors.AsType[*file.Error](err); ok {
-			e.Offset, e.Message = fe.From, firstLine(fe.Message)
+			e.Offset, e.Message = fe.From, faultText(firstLine(fe.Message))
 		}
 		return nil, e
 	}
@@ -94,6 +97,21 @@ func (p *Program) Eval(vars map[string]any) (any, error) {
 		return nil, &Error{Rule: RuleFault, Message: errNotFinite.Error()}
 	}
 	return v, nil
+}
+
+var fieldOfItem = regexp.MustCompile(`^invalid operation: int\((\S+)\)$`)
+
+// faultText puts what expr, or Go itself, says of a fault in plain words.
+func faultText(message string) string {
+	switch {
+	case strings.HasPrefix(message, "reflect"):
+		return "a value has another type than the expression needs"
+	case fieldOfItem.MatchString(message):
+		return "a field of a list or text does not exist"
+	case message == "runtime error: integer divide by zero":
+		return errDivide.Error()
+	}
+	return ourWords(message)
 }
 
 // compile contains a panic of expr: source text is not to be trusted to find

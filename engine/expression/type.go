@@ -1,10 +1,12 @@
 package expression
 
 import (
+	"maps"
 	"reflect"
 	"time"
 
 	"github.com/expr-lang/expr/checker/nature"
+	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/types"
 )
 
@@ -30,23 +32,55 @@ type Type struct {
 	Kind   Kind
 	Elem   *Type           // of a list; nil: any
 	Fields map[string]Type // of an object; nil: any fields
+
+	// Optional says that the value may be absent, so an expression needs ??.
+	Optional bool
+	// Enum are all values of a string; nil: any.
+	Enum []string
+	// Record says of any that it is taken for an object: [Program.Analyze]
+	// does not count naming a field of it as a thing that can fail.
+	Record bool
+
+	made *known // see Prepare
+}
+
+// Prepare returns t with the costly part of an environment done, for a type
+// that goes into several. It is not safe to compile expressions of such
+// environments at once.
+func (t Type) Prepare() Type {
+	t.made = &known{t.expr().Nature()}
+	return t
 }
 
 // Env names the variables that an expression may use. Build it once by
 // [NewEnv] for all expressions of one place: that is the costly part. It is
 // safe for concurrent use.
-type Env struct{ vars types.Map }
+type Env struct {
+	vars      types.Map
+	types     map[string]Type
+	functions conf.FunctionsTable
+}
 
 // NewEnv returns the environment of the given variables.
-func NewEnv(vars map[string]Type) *Env {
-	m := make(types.Map, len(vars))
-	for name, t := range vars {
-		m[name] = known{t.expr().Nature()}
+func NewEnv(vars map[string]Type) *Env { return new(Env).With(vars) }
+
+// With returns e with variables added to it or replaced. It costs no more than
+// these variables do.
+func (e *Env) With(vars map[string]Type) *Env {
+	next := &Env{vars: maps.Clone(e.vars), types: maps.Clone(e.types), functions: e.functions}
+	if next.vars == nil {
+		next.vars, next.types, next.functions = types.Map{}, map[string]Type{}, checkedFunctions()
 	}
-	return &Env{vars: m}
+	for name, t := range vars {
+		next.vars[name], next.types[name] = known{t.expr().Nature()}, t
+	}
+	return next
 }
 
 func (t Type) expr() types.Type {
+	if t.made != nil {
+		return *t.made
+	}
 	switch t.Kind {
 	case String:
 		return types.String
