@@ -26,19 +26,38 @@ func mend(name string, known []string) string {
 }
 
 // nearest returns the known name that is at most two edits from name (one for
-// names up to three letters), or "".
+// names up to three letters), or "". Of equally near ones it is the one that
+// begins and ends most alike: stats is rather status than state.
 func nearest(name string, known []string) string {
 	limit := 2
 	if utf8.RuneCountInString(name) <= 3 {
 		limit = 1
 	}
-	best := ""
+	best, ends := "", 0
 	for _, k := range known {
-		if d := distance(name, k, limit); d <= limit && d > 0 {
-			best, limit = k, d-1
+		d := distance(name, k, limit)
+		if d > limit || d == 0 {
+			continue
+		}
+		if same := commonEnds(name, k); best == "" || d < limit || same > ends {
+			best, limit, ends = k, d, same
 		}
 	}
 	return best
+}
+
+// commonEnds counts the bytes that a and b have in common at both ends.
+func commonEnds(a, b string) int {
+	n := min(len(a), len(b))
+	head := 0
+	for head < n && a[head] == b[head] {
+		head++
+	}
+	tail := 0
+	for tail < n-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	return head + tail
 }
 
 // distance counts the edits from a to b: letters inserted, deleted, replaced
