@@ -176,8 +176,7 @@ func TestTheSamePictureAgain(t *testing.T) {
 	}
 }
 
-// As many states as a workflow can have, which lead to everywhere, are drawn in
-// a time that can be waited for.
+// As many states as a workflow can have, which lead to everywhere, are drawn.
 func TestLargest(t *testing.T) {
 	const n = 200
 	r := rand.New(rand.NewPCG(7, 7))
@@ -189,10 +188,11 @@ func TestLargest(t *testing.T) {
 			}
 		}
 	}
-	start := time.Now()
-	New(def, Options{}).SVG()
-	if took := time.Since(start); took > time.Minute {
-		t.Errorf("it took %v", took)
+	svg := New(def, Options{}).SVG()
+	for _, s := range def.States {
+		if !bytes.Contains(svg, []byte(">"+s.Name+"<")) {
+			t.Errorf("state %s is not in the picture", s.Name)
+		}
 	}
 }
 
