@@ -45,6 +45,19 @@ func (o *oracle) fail(v *definition.Value, why string) error {
 	return errors.New(why)
 }
 
+// vars gives the expressions their values. With an oracle it is enough to know
+// which states have an output.
+func (d *draft) vars(now time.Time) (*definition.Vars, error) {
+	if d.m.oracle == nil {
+		return d.snapshot.vars(now)
+	}
+	states := make(map[string]any, len(d.progress.Outputs))
+	for state := range d.progress.Outputs {
+		states[state] = nil
+	}
+	return &definition.Vars{Now: now, States: states, Error: d.progress.Error}, nil
+}
+
 func (o *oracle) bool(v *definition.Value, vars *definition.Vars) (bool, error) {
 	if o == nil {
 		return v.Bool(vars)

@@ -87,7 +87,11 @@ func (s *snapshot) vars(now time.Time) (*definition.Vars, error) {
 		if _, ok := s.outputs[state]; ok {
 			continue
 		}
-		out, err := definition.ReadJSON(raw)
+		st := s.def.State(state)
+		if st == nil {
+			continue // no expression can name it
+		}
+		out, err := st.ReadOutput(raw)
 		if err != nil {
 			return nil, fmt.Errorf("read the stored output of %s: %w", state, err)
 		}

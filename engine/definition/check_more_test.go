@@ -184,12 +184,15 @@ func TestValuePartial(t *testing.T) {
 		t.Errorf("Partial of no value = %q, true", why)
 	}
 	d := mustParse(t, strings.Replace(framed("x", "${{ input.express }}"), "start: A",
-		"instance_key: ${{ input.name }}\nlabels: {a: \"${{ input.any }}\"}\nstart: A", 1))
+		"instance_key: ${{ input.name }}\nlabels: {a: \"${{ input.any }}\", b: \"${{ input.express ? input.name : nil }}\"}\nstart: A", 1))
 	if why, partial := d.InstanceKey.Partial(); partial {
 		t.Errorf("Partial of the key = %q, true", why)
 	}
 	if why, _ := d.Labels[0].Value.Partial(); why != "a may be no string" {
-		t.Errorf("Partial of the label = %q", why)
+		t.Errorf("Partial of the label a = %q", why)
+	}
+	if why, _ := d.Labels[1].Value.Partial(); why != "b may be no string" {
+		t.Errorf("Partial of the label b = %q", why)
 	}
 }
 

@@ -75,6 +75,7 @@ func TestCheckTypes(t *testing.T) {
 		{"${{ input.tags }}", "any"}, // of strings, not integers
 		{"${{ [input.id, 2] }}", "list any"},
 		{"${{ [] }}", "list any"},
+		{"${{ [1, nil] }}", "any"},
 		{"${{ [input.name] }}", "any"},
 		{"${{ input.extra ?? {} }}", "object any"},
 		{"${{ input.any }}", "string integer number boolean timestamp object list any"},

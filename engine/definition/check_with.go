@@ -42,7 +42,6 @@ func (c *checker) wholeInput(s *State, h HandlerInfo) {
 			c.errorf(at, "optional", "%s needs %s, but input.%s may be absent; give with: and write input.%s ?? default",
 				s.Step, f.Name, f.Name, f.Name)
 		default:
-			got.Optional = false
 			c.fit(at, f.Name, got, &f.Type, s.Step)
 		}
 	}
@@ -135,9 +134,7 @@ func (c *checker) fit(at position, name string, got expression.Type, t *Type, ow
 		}
 	}
 	if t.Elem != nil && got.Elem != nil {
-		elem := *got.Elem
-		elem.Optional = false
-		c.fit(at, "an item of "+name, elem, t.Elem, owner)
+		c.fit(at, "an item of "+name, *got.Elem, t.Elem, owner)
 	}
 	if t.Fields != nil && got.Fields != nil {
 		c.fitFields(at, name, got, t, owner)

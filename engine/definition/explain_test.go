@@ -159,7 +159,8 @@ func TestExplainNamesTheOrigin(t *testing.T) {
 			},
 		},
 		{
-			"WithoutDefaults", []string{"defaults:\n  timeout: 20s\n  retry: {max_attempts: 5, initial_delay: 5s, backoff: 2, max_delay: 2m}\n", ""},
+			"WithoutDefaults",
+			[]string{"defaults:\n  timeout: 20s\n  retry: {max_attempts: 5, initial_delay: 5s, backoff: 2, max_delay: 2m}\n", ""},
 			[]string{
 				"states.NOTIFYING.timeout = 30s (built-in)",
 				"states.NOTIFYING.retry.max_attempts = 5 (built-in)",
@@ -168,7 +169,8 @@ func TestExplainNamesTheOrigin(t *testing.T) {
 			},
 		},
 		{
-			"AtMostOnce", []string{"    irreversible: true ", "    at_most_once: true\n    irreversible: true "},
+			"AtMostOnce",
+			[]string{"    irreversible: true ", "    at_most_once: true\n    irreversible: true "},
 			[]string{
 				"states.MERGING.at_most_once = true (file @at_most_once: true@)",
 				"states.MERGING.retry.max_attempts = 1 (computed @at_most_once: true@)",
@@ -177,7 +179,8 @@ func TestExplainNamesTheOrigin(t *testing.T) {
 			},
 		},
 		{
-			"Policies", []string{"    timeout: 45s\n    retry", "    on_failure: {policy: forward}\n    catch: {timeout: MERGED, any: MERGED}\n    timeout: 45s\n    retry"},
+			"Policies",
+			[]string{"    timeout: 45s\n    retry", "    on_failure: {policy: forward}\n    catch: {timeout: MERGED, any: MERGED}\n    timeout: 45s\n    retry"},
 			[]string{
 				"states.INDEXING.on_failure.policy = forward (file @on_failure: {policy: forward@)",
 				"states.INDEXING.worst_case = without end (computed)",
@@ -186,7 +189,8 @@ func TestExplainNamesTheOrigin(t *testing.T) {
 			},
 		},
 		{
-			"Except", []string{"retry: {max_attempts: 8}", "retry: {max_attempts: 8, except: [gone, lost], outage: count, jitter: 0}"},
+			"Except",
+			[]string{"retry: {max_attempts: 8}", "retry: {max_attempts: 8, except: [gone, lost], outage: count, jitter: 0}"},
 			[]string{
 				"states.INDEXING.retry.except = gone, lost (file @except: [gone@)",
 				"states.INDEXING.retry.outage = count (file @except: [gone@)",
@@ -195,7 +199,8 @@ func TestExplainNamesTheOrigin(t *testing.T) {
 			},
 		},
 		{
-			"Long", []string{"retry: {max_attempts: 8}", "retry: {max_attempts: 1000, backoff: 1.5}"},
+			"Long",
+			[]string{"retry: {max_attempts: 8}", "retry: {max_attempts: 1000, backoff: 1.5}"},
 			[]string{
 				"states.INDEXING.retry.delays = 5s 7s500ms 11s250ms 16s875ms 25s313ms 37s969ms 56s953ms 1m25s430ms, then 991 times 2m (computed)",
 			},

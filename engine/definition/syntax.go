@@ -37,7 +37,9 @@ func (p *parser) syntaxError(err error, doc string) {
 	}
 	switch {
 	case badIndent.MatchString(text):
-		line = lastLine(doc) // it named the first line of the block, maybe far above
+		// It named the first line of the block, maybe far above. How far it
+		// reads ahead must not depend on the ends of lines.
+		line = lastLine(strings.ReplaceAll(doc, "\r\n", "\n"))
 	case parserError.MatchString(text):
 		line++ // it counts from 0 there
 	}
