@@ -101,7 +101,7 @@ func (f *findings) add(at position, rule string, warning bool, format string, ar
 		return
 	}
 	f.list = append(f.list, &Diagnostic{
-		File: f.file, Line: at.line, Col: at.col, Rule: rule, Warning: warning, Message: fmt.Sprintf(format, args...),
+		File: f.file, Line: at.line, Col: at.col, Rule: rule, Warning: warning, Message: oneLine(fmt.Sprintf(format, args...)),
 	})
 }
 
@@ -111,6 +111,11 @@ func (f *findings) failed() bool {
 }
 
 func (f *findings) sorted() Diagnostics {
+	if f.src != nil {
+		for _, d := range f.list {
+			f.src.clamp(d)
+		}
+	}
 	f.list.locate(f.src)
 	return f.list
 }

@@ -39,8 +39,10 @@ func showTo(b *strings.Builder, v *Value) {
 	}
 }
 
-// oneLine joins the lines of an expression.
-func oneLine(src string) string { return strings.ReplaceAll(src, "\n", " ") }
+// oneLine joins the lines of a text.
+func oneLine(text string) string {
+	return strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ").Replace(text)
+}
 
 // showBranches writes where something leads: "A when x; B when y; else C".
 func showBranches(list []Branch) string {

@@ -310,6 +310,8 @@ func TestOneDocumentPerFile(t *testing.T) {
 		{"a blank file is no error", "", " \n\n", nothing},
 		{"a file of comments is no error", "", "# x\n# y\n", nothing},
 		{"an empty document is no error", "", "---\n", nothing},
+		{"an absent value at the end stands behind it", "", "pawl:", "1:6: pawl has no value; give one or remove it [empty]"},
+		{"an absent value of an absent key stands behind the end", "", "? ?%", "1:5: ?% has no value; give one or remove it [empty]"},
 		{"a null document is no error", "", "~\n", nothing},
 		{"pawl:1 without a space is a text", "", "pawl:1\n", `1:1: the file must be a map that begins with pawl: 1, not the text "pawl:1" [type]`},
 		{"a list is a document", "", "- pawl: 1\n", "1:1: the file must be a map that begins with pawl: 1, not a list [type]"},

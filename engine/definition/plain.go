@@ -63,7 +63,7 @@ func (p *parser) tagged(n *yaml.Node) bool {
 	}
 	word := strings.TrimPrefix(tag, "!")
 	if word == "" {
-		word = n.Value
+		word = shorten(n.Value)
 	}
 	p.errorf(place(n), "yaml-tag",
 		`YAML tag %s is not allowed; YAML takes a leading "!" as a tag; for "not" write ${{ not %s }}`, tag, word)

@@ -3,6 +3,7 @@ package definition
 import (
 	"errors"
 	"io"
+	"math"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -25,6 +26,15 @@ const (
 
 // bom is the byte order mark that some editors write.
 const bom = "\uFEFF"
+
+// clamp moves a finding into the text: to the YAML parser what is absent at the
+// end of the file stands behind it.
+func (s *source) clamp(d *Diagnostic) {
+	if d.Line > len(s.lines) {
+		d.Line, d.Col = len(s.lines), math.MaxInt
+	}
+	d.Col = min(d.Col, len(s.row(d.Line).runes)+1)
+}
 
 // withoutBOM returns the text of a file.
 func withoutBOM(src []byte) string { return strings.TrimLeft(string(src), bom) }

@@ -35,10 +35,10 @@ func Bounded(tb testing.TB, f func()) {
 	}
 	watch := time.AfterFunc(hang, func() { panic(fmt.Sprintf("an input has run for %s", hang)) })
 	defer watch.Stop()
-	took, bytes := measure(f)
+	took, bytes := Measure(f)
 	for range 2 {
 		if took > MaxTime {
-			again, _ := measure(f)
+			again, _ := Measure(f)
 			took = min(took, again)
 		}
 	}
@@ -56,8 +56,9 @@ func Fuzzing() bool {
 	return f != nil && f.Value.String() != ""
 }
 
-// measure returns the time of f and all that it allocates.
-func measure(f func()) (took time.Duration, bytes uint64) {
+// Measure calls f and returns how long the processors were at it, and how much
+// it has allocated. It counts what the rest of the process does meanwhile, too.
+func Measure(f func()) (took time.Duration, bytes uint64) {
 	before, start := read("/gc/heap/allocs:bytes"), used()
 	f()
 	return used() - start, read("/gc/heap/allocs:bytes") - before
