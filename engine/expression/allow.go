@@ -99,7 +99,7 @@ func (a *allowList) visit(node *ast.Node) {
 }
 
 func (a *allowList) refuse(n ast.Node, rule Rule, format string, args ...any) {
-	a.errs = append(a.errs, &Error{Rule: rule, Offset: n.Location().From, Message: fmt.Sprintf(format, args...)})
+	a.errs = append(a.errs, &Error{Rule: rule, Offset: n.Location().From, Message: oneLine(fmt.Sprintf(format, args...))})
 }
 
 // unknown refuses a name that is not one of known.
@@ -115,7 +115,7 @@ func (a *allowList) identifier(n *ast.IdentifierNode) {
 	}
 	if _, ok := a.env[n.Value]; !ok {
 		a.unknown(n, Error{
-			Rule: RuleExpr, Message: "unknown name " + n.Value, Name: n.Value, Known: slices.Sorted(maps.Keys(a.env)),
+			Rule: RuleExpr, Message: "unknown name " + shown(n.Value), Name: n.Value, Known: slices.Sorted(maps.Keys(a.env)),
 		})
 		return
 	}
@@ -137,7 +137,7 @@ func (a *allowList) member(n *ast.MemberNode) {
 	if fixed {
 		if _, ok := base.Fields[name.Value]; !ok {
 			a.unknown(name, Error{
-				Rule: RuleExpr, Message: "unknown field " + name.Value, Field: true,
+				Rule: RuleExpr, Message: "unknown field " + shown(name.Value), Field: true,
 				Name: name.Value, Known: slices.Sorted(maps.Keys(base.Fields)),
 			})
 		}
@@ -167,7 +167,7 @@ func (a *allowList) call(n *ast.CallNode) {
 	delete(a.refs, id)
 	a.unknown(n, Error{
 		Rule: RuleForbidden, Name: id.Value, Known: Functions(),
-		Message: fmt.Sprintf("there is no function %s(); the functions are: %s", id.Value, strings.Join(Functions(), ", ")),
+		Message: fmt.Sprintf("there is no function %s(); the functions are: %s", shown(id.Value), strings.Join(Functions(), ", ")),
 	})
 }
 

@@ -131,7 +131,7 @@ func (a *analyst) fault(n ast.Node, format string, args ...any) {
 
 func (a *analyst) refuse(n ast.Node, format string, args ...any) {
 	a.out.Errors = append(a.out.Errors, &Error{
-		Rule: RuleExpr, Offset: n.Location().From, Message: fmt.Sprintf(format, args...),
+		Rule: RuleExpr, Offset: n.Location().From, Message: oneLine(fmt.Sprintf(format, args...)),
 	})
 }
 

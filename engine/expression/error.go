@@ -1,5 +1,11 @@
 package expression
 
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
 // Rule names the check that an expression broke.
 type Rule string
 
@@ -27,3 +33,21 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return e.Message }
+
+// shown returns a name of the source for a message, which is one line.
+func shown(name string) string {
+	if strings.ContainsFunc(name, unicode.IsControl) {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
+// oneLine keeps what the source has in it from breaking a message.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+}
