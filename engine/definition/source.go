@@ -91,8 +91,9 @@ func (p *parser) read(src []byte) *yaml.Node {
 			(len(src)+1023)>>10, maxFile>>10)
 		return nil
 	}
-	text := withoutBOM(src)
-	p.src = newSource(text)
+	p.src = newSource(withoutBOM(src))
+	// The YAML parser sees the lines with the same ends, whatever theirs are.
+	text := strings.Join(p.src.lines, "\n")
 	if !p.plainText(text) || !p.brackets(text) || !p.stored && p.directive() {
 		return nil
 	}

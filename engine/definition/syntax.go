@@ -37,9 +37,8 @@ func (p *parser) syntaxError(err error, doc string) {
 	}
 	switch {
 	case badIndent.MatchString(text):
-		// It named the first line of the block, maybe far above. How far it
-		// reads ahead must not depend on the ends of lines.
-		line = lastLine(strings.ReplaceAll(doc, "\r\n", "\n"))
+		// It named the first line of the block, maybe far above.
+		line = lastLine(doc)
 	case parserError.MatchString(text):
 		line++ // it counts from 0 there
 	}
