@@ -18,17 +18,9 @@ func TestGuide(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds a program")
 	}
-	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	guide := mustRead(t, filepath.Join(root, "docs", "writing-workflows.md"))
-	s := &shopSession{dir: t.TempDir()}
-	mod := strings.Replace(mustRead(t, filepath.Join(root, "go.mod")), "module github.com/pawl-dev/pawl", "module example.org/shop", 1) +
-		"\nrequire github.com/pawl-dev/pawl v0.0.0\nreplace github.com/pawl-dev/pawl => " + root + "\n"
-	s.write(t, "go.mod", mod)
-	s.write(t, "go.sum", mustRead(t, filepath.Join(root, "go.sum")))
-	s.write(t, "outbox-delivery.yaml", mustRead(t, filepath.Join(root, "workflows", "outbox-delivery.yaml")))
+	guide := mustRead(t, "../docs/writing-workflows.md")
+	s := &shopSession{dir: userModule(t, "shop")}
+	s.write(t, "outbox-delivery.yaml", mustRead(t, "../workflows/outbox-delivery.yaml"))
 	for i, b := range fenced(guide) {
 		if b.info == "go" {
 			s.write(t, fmt.Sprintf("code%d.go", i), b.text)
@@ -73,7 +65,7 @@ func (s *shopSession) sh(t *testing.T, line string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
 	cmd.Dir = s.dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off", "PAWL_LOG_LEVEL=error")
+	cmd.Env = append(moduleEnv(), "PAWL_LOG_LEVEL=error")
 	out, _ := cmd.CombinedOutput() // what it prints says whether it failed
 	return string(out)
 }

@@ -15,21 +15,13 @@ func TestReadmeFirstWorkflow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds a program")
 	}
-	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	readme := mustRead(t, filepath.Join(root, "README.md"))
+	readme := mustRead(t, "../README.md")
 	flow, code := block(t, readme, "yaml"), block(t, readme, "go")
 	if n := strings.Count(flow+code, "\n"); n >= 40 {
 		t.Errorf("workflow and handler have %d lines, the README is to show under 40", n)
 	}
-	dir := t.TempDir()
-	mod := strings.Replace(mustRead(t, filepath.Join(root, "go.mod")), "module github.com/pawl-dev/pawl", "module example.org/greet", 1) +
-		"\nrequire github.com/pawl-dev/pawl v0.0.0\nreplace github.com/pawl-dev/pawl => " + root + "\n"
-	for name, text := range map[string]string{
-		"go.mod": mod, "go.sum": mustRead(t, filepath.Join(root, "go.sum")), "greet.yaml": flow, "main.go": code,
-	} {
+	dir := userModule(t, "greet")
+	for name, text := range map[string]string{"greet.yaml": flow, "main.go": code} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +30,7 @@ func TestReadmeFirstWorkflow(t *testing.T) {
 		t.Helper()
 		cmd := exec.Command(args[0], args[1:]...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+		cmd.Env = moduleEnv()
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
@@ -86,4 +78,28 @@ func mustRead(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// userModule makes a folder with a Go module of a user of pawl, who has this
+// version of it.
+func userModule(t *testing.T, name string) string {
+	t.Helper()
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod := strings.Replace(mustRead(t, filepath.Join(root, "go.mod")), "module github.com/pawl-dev/pawl", "module example.org/"+name, 1) +
+		"\nrequire github.com/pawl-dev/pawl v0.0.0\nreplace github.com/pawl-dev/pawl => " + root + "\n"
+	dir := t.TempDir()
+	for file, text := range map[string]string{"go.mod": mod, "go.sum": mustRead(t, filepath.Join(root, "go.sum"))} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// moduleEnv is the environment of Go in such a module, without a network.
+func moduleEnv() []string {
+	return append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/pawl-dev/pawl/engine/definition"
+	"github.com/pawl-dev/pawl/engine/diagram"
 )
 
 // The colours of a terminal, as the numbers of their escape sequences.
@@ -119,7 +120,7 @@ func clipLeft(s string, width int, cut bool) string {
 	runes := []rune(s)
 	n := 1 // of the mark
 	for i, r := range slices.Backward(runes) {
-		if n += runeColumns(r); n > width {
+		if n += diagram.Columns(r); n > width {
 			return "…" + string(runes[i+1:])
 		}
 	}

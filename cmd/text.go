@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/pawl-dev/pawl/engine/diagram"
 )
 
 // printable makes s fit for one line of a terminal: what could move the
@@ -43,24 +45,9 @@ func oneLine(s string) string {
 func columns(s string) int {
 	n := 0
 	for _, r := range s {
-		n += runeColumns(r)
+		n += diagram.Columns(r)
 	}
 	return n
-}
-
-func runeColumns(r rune) int {
-	switch {
-	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
-		return 0
-	case r < 0x1100:
-		return 1
-	case r <= 0x115f, r >= 0x2e80 && r <= 0xa4cf, r >= 0xac00 && r <= 0xd7a3,
-		r >= 0xf900 && r <= 0xfaff, r >= 0xfe30 && r <= 0xfe6f, r >= 0xff00 && r <= 0xff60,
-		r >= 0xffe0 && r <= 0xffe6, r >= 0x1f300 && r <= 0x1faff, r >= 0x20000 && r <= 0x3fffd:
-		return 2
-	default:
-		return 1
-	}
 }
 
 // clip cuts s to width columns and marks the cut.
@@ -70,7 +57,7 @@ func clip(s string, width int) string {
 	}
 	n := 1 // of the mark
 	for i, r := range s {
-		n += runeColumns(r)
+		n += diagram.Columns(r)
 		if n > width {
 			return strings.TrimRight(s[:i], " ") + "…"
 		}
@@ -91,7 +78,7 @@ func wrap(s string, width int) []string {
 		for columns(line) > width {
 			cut, n, space := 0, 0, 0
 			for i, r := range line {
-				if n += runeColumns(r); n > width {
+				if n += diagram.Columns(r); n > width {
 					cut = i
 					break
 				}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -213,7 +214,7 @@ func (s *situation) key() string {
 	word := func(text string, flags ...bool) {
 		b.WriteString(text)
 		for _, f := range flags {
-			b.WriteByte("-+"[toInt(f)])
+			b.WriteString(strconv.FormatBool(f))
 		}
 		b.WriteByte(' ')
 	}
@@ -236,13 +237,6 @@ func (s *situation) key() string {
 		word(s.world.open[i].state, s.world.open[i].late)
 	}
 	return b.String()
-}
-
-func toInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // way tells how an instance gets to s.

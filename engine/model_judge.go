@@ -118,7 +118,7 @@ func (x *explorer) judgeLeft(s *situation, ev event, to *situation) {
 			"the failure of %s ends in success and leaves %s as it is, not undone (%s); lead it to a state with end: failed",
 			from.Name, names(left), to.way()))
 	case to.snap.Status == Failed && !meantToStay(x.def, to.snap):
-		x.left(x.policyPlace(from, ev), "", fmt.Sprintf(
+		x.left(x.policyPlace(from, ev), "on_failure", fmt.Sprintf(
 			"a failure leaves %s as it is, not undone, since the policy mark_failed is in force (%s); make it compensate", names(left), to.way()))
 	}
 }
@@ -127,9 +127,6 @@ func (x *explorer) judgeLeft(s *situation, ev event, to *situation) {
 // warning.
 func (x *explorer) left(state, field, message string) {
 	f := x.def.Finding(state, field, ruleUndoLeft, message)
-	if state == "" {
-		f = x.def.Finding("", "on_failure", ruleUndoLeft, message)
-	}
 	f.Warning = true
 	x.report(f, "")
 }

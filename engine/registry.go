@@ -214,7 +214,7 @@ const ownSteps = "pawl."
 // builtIn returns the steps that every program has: pawl.noop does nothing, for
 // states that only decide.
 func builtIn() map[string]*handler {
-	return map[string]*handler{ownSteps + "noop": {
+	return map[string]*handler{definition.Noop: {
 		in: reflect.TypeFor[json.RawMessage](), out: reflect.TypeFor[struct{}](),
 		run: func(context.Context, Call[json.RawMessage]) (json.RawMessage, error) {
 			return json.RawMessage("{}"), nil

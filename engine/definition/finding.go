@@ -72,7 +72,7 @@ func (v *Value) Missing(outputs map[string]any) string {
 		if ref.Path[0] != "states" || len(ref.Path) < 3 {
 			continue
 		}
-		if _, ok := outputs[ref.Path[1]]; !ok && (!ref.Default || !ref.Safe[2]) {
+		if _, ok := outputs[ref.Path[1]]; !ok && !guarded(ref) {
 			return ref.Path[1]
 		}
 	}

@@ -14,7 +14,7 @@ func oneLine(text string, width int) string {
 	}
 	n := 1 // of the mark
 	for i, r := range text {
-		if n += runeColumns(r); n > width {
+		if n += Columns(r); n > width {
 			return strings.TrimRight(text[:i], " ") + "…"
 		}
 	}
@@ -56,12 +56,15 @@ func joinLines(words []string, width int) []string {
 func columns(text string) int {
 	n := 0
 	for _, r := range text {
-		n += runeColumns(r)
+		n += Columns(r)
 	}
 	return n
 }
 
-func runeColumns(r rune) int {
+// Columns returns how many columns of a fixed-width font or a terminal r takes:
+// two for the wide signs of East Asia and for emoji, none for marks that are
+// put on the sign before.
+func Columns(r rune) int {
 	switch {
 	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
 		return 0
