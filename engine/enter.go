@@ -143,17 +143,28 @@ func (d *draft) enterStep(st *definition.State, vars *definition.Vars) error {
 	d.Status, d.Step, d.With = Running, st.Step, with
 	d.progress.WithOf = st.Name
 	d.DueAt = d.m.now
-	d.begin(st)
+	d.begin()
 	return nil
 }
 
-// begin counts the first attempt of a new state if this worker goes on.
-func (d *draft) begin(st *definition.State) {
+// begin starts the attempts of a new state from zero.
+func (d *draft) begin() {
 	d.Attempt, d.Failures, d.Doubt = 0, 0, false
-	if !d.m.lease.IsZero() && d.m.runs(st.Step) {
+	d.goOn()
+}
+
+// goOn counts the first attempt of the step that is next if this worker makes
+// it.
+func (d *draft) goOn() {
+	if !d.m.lease.IsZero() && d.m.runs(d.Step) {
 		d.Attempt = 1
-		d.LeaseOwner, d.LeaseUntil, d.DueAt = d.m.worker, d.m.lease, d.m.lease
+		d.keepLease()
 	}
+}
+
+// keepLease keeps the instance for this worker.
+func (d *draft) keepLease() {
+	d.LeaseOwner, d.LeaseUntil, d.DueAt = d.m.worker, d.m.lease, d.m.lease
 }
 
 func (d *draft) enterEnd(st *definition.State, vars *definition.Vars) error {

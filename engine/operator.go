@@ -133,7 +133,7 @@ func retryFailed(s *snapshot, reason string, m moment) (Transition, *snapshot, e
 		doubt := d.Doubt
 		d.Status, d.Step, d.DueAt = Running, st.Step, m.now
 		d.State, d.EnteredAt = name, m.now
-		d.begin(st)
+		d.begin()
 		d.Doubt = doubt
 	} else {
 		// It is no new visit: the idempotency key of what may have happened

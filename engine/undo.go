@@ -95,10 +95,7 @@ func (d *draft) nextUndo() {
 		d.With, d.progress.WithOf = with, undoOf(done.State)
 	}
 	d.Step, d.DueAt = st.Compensate.Step, d.m.now
-	if !d.m.lease.IsZero() && d.m.runs(d.Step) {
-		d.Attempt = 1
-		d.LeaseOwner, d.LeaseUntil, d.DueAt = d.m.worker, d.m.lease, d.m.lease
-	}
+	d.goOn()
 }
 
 // undoInput is with: of compensate:, or the recorded input and output.
@@ -115,7 +112,9 @@ func (d *draft) undoInput(st *definition.State, done doneVisit) (json.RawMessage
 		return nil, err
 	}
 	// Each visit is undone by its own output, and one in doubt has none.
-	vars.States = with(vars.States, done.State, done.Out)
+	if vars.States, err = withOutput(vars.States, done.State, done.Out); err != nil {
+		return nil, err
+	}
 	return d.m.payload(st.Compensate.With, vars, "with of compensate of "+st.Name)
 }
 
@@ -126,18 +125,21 @@ func rawOrNil(raw json.RawMessage) *json.RawMessage {
 	return &raw
 }
 
-// with returns states with the output of one of them replaced.
-func with(states map[string]any, name string, out json.RawMessage) map[string]any {
+// withOutput returns states with the output of one of them replaced; a nil one
+// is absent.
+func withOutput(states map[string]any, name string, out json.RawMessage) (map[string]any, error) {
 	changed := make(map[string]any, len(states)+1)
 	maps.Copy(changed, states)
 	delete(changed, name)
 	if out == nil {
-		return changed
+		return changed, nil
 	}
-	if v, err := definition.ReadJSON(out); err == nil {
-		changed[name] = v
+	v, err := definition.ReadJSON(out)
+	if err != nil {
+		return nil, fmt.Errorf("read the recorded output of %s: %w", name, err)
 	}
-	return changed
+	changed[name] = v
+	return changed, nil
 }
 
 // undo decides what follows from an attempt of a compensation.

@@ -63,7 +63,7 @@ func (d *draft) sleep(st *definition.State) {
 		d.DueAt = d.DeadlineAt
 	}
 	if !d.m.lease.IsZero() && !d.DueAt.IsZero() && !d.DueAt.After(d.m.now) {
-		d.LeaseOwner, d.LeaseUntil, d.DueAt = d.m.worker, d.m.lease, d.m.lease
+		d.keepLease()
 	}
 }
 
